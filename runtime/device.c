@@ -107,11 +107,13 @@ static bool choose_of_queue(const DpOpenOptions *options, DpDeviceEntry *chosen,
            dp_open_fails(error, EXIT_USAGE, "the queue cannot be used: %s", why);
 }
 
-/* DP_SPACES=apart: for tests of devices that reach no other buffer from the heap. */
-static bool are_spaces_apart(void)
+/* DP_SPACES=apart: for tests of devices that reach no other buffer from the heap. DP_SPACES=posts: of those that write
+ * to the host's memory, where that is the device's, too. */
+static void choose_spaces(DpDeviceFacts *f)
 {
     const char *spaces = getenv("DP_SPACES");
-    return spaces && strcmp(spaces, "apart") == 0;
+    f->one_space = f->one_space && !(spaces && strcmp(spaces, "apart") == 0);
+    f->posts = f->one_space && (f->posts || (f->shares_memory && spaces && strcmp(spaces, "posts") == 0));
 }
 
 bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
@@ -126,6 +128,6 @@ bool dp_device_open(DpRt *rt, const DpOpenOptions *options, DpOpenError *error)
     if (!rt->device)
         return dp_open_fails(error, EXIT_DEVICE, "the device cannot be opened: %s", why);
     rt->gpu = takes_gpu_shape(rt->device);
-    rt->device->facts.one_space = rt->device->facts.one_space && !are_spaces_apart();
+    choose_spaces(&rt->device->facts);
     return true;
 }

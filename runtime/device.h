@@ -47,6 +47,7 @@ typedef struct DpDeviceFacts {
     uint64_t argument_bytes; /* of a kernel, at most */
     bool shares_memory;      /* buffers are the host's pages: zeros, taken when they are touched */
     bool one_space;          /* a kernel that has the heap reaches other buffers, too (`reach`) */
+    bool posts;              /* also the host's memory, which it writes directly (`host_buffer_create`) */
     bool atomics64;
     bool keeps_built;   /* has a cache of built programs itself: nothing is gained by asking for binaries */
     bool compiles_late; /* each kernel when it first runs; else all of a program when it is built */
@@ -102,6 +103,9 @@ struct DpBackend {
     DpDeviceStatus (*finish)(DpDevice *d);
 
     DpDeviceStatus (*buffer_create)(DpDevice *d, uint64_t bytes, DpBuffer *made);
+    /* In the host's memory, which it sees what kernels have written to when it has waited for these. Only where
+     * facts.posts or facts.shares_memory says so. */
+    DpDeviceStatus (*host_buffer_create)(DpDevice *d, uint64_t bytes, DpBuffer *made);
     void (*buffer_release)(DpDevice *d, DpBuffer *b); /* harmless where there is none */
     DpDeviceStatus (*fill)(DpDevice *d, const DpBuffer *b, uint64_t at, uint64_t bytes, unsigned char with);
     DpDeviceStatus (*copy)(DpDevice *d, const DpBuffer *from, uint64_t at, const DpBuffer *to, uint64_t to_at,

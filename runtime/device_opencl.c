@@ -151,6 +151,7 @@ static void find_facts(Opened *o, const DpDeviceEntry *e)
     f->shares_memory = unified && e->kind == DEVICE_CPU;
     f->atomics64 = strstr(extensions, "cl_khr_int64_base_atomics") != NULL;
     f->one_space = pocl || strncmp(e->platform, "NVIDIA", 6) == 0;
+    f->posts = f->one_space && strstr(extensions, "cl_nv_create_buffer") != NULL;
     f->straight_roots = f->adds_f64 = strncmp(e->platform, "NVIDIA", 6) == 0;
     f->dialect = pocl ? "#define DP_POCL 1\n" : f->straight_roots ? "#define DP_NVIDIA 1\n" : NULL;
     f->calls = pocl && !e->queue && f->shares_memory && dp_pocl_is_known(version);
@@ -298,10 +299,49 @@ static DpDeviceStatus opencl_buffer_create(DpDevice *d, uint64_t bytes, DpBuffer
     return status(d, code, "clCreateBuffer");
 }
 
+/* cl_nv_create_buffer: buffers that stay in the host's memory, where the device writes and reads them over the bus.
+ * OpenCL's own headers do not have it. */
+typedef cl_mem (*CreateBufferNv)(cl_context, cl_mem_flags, cl_bitfield, size_t, void *, cl_int *);
+enum { LOCATION_HOST_NV = 1, PINNED_NV = 2 };
+
+static CreateBufferNv create_buffer_nv(const Opened *o)
+{
+    cl_platform_id platform = NULL;
+    clGetDeviceInfo(o->id, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
+    void *address = platform ? clGetExtensionFunctionAddressForPlatform(platform, "clCreateBufferNV") : NULL;
+    CreateBufferNv function;
+    memcpy(&function, &address, sizeof function); /* C has no conversion from one to the other */
+    return function;
+}
+
+static DpDeviceStatus opencl_host_buffer_create(DpDevice *d, uint64_t bytes, DpBuffer *made)
+{
+    Opened *o = (Opened *)d;
+    cl_int code = CL_INVALID_OPERATION;
+    if (d->facts.shares_memory)
+        return opencl_buffer_create(d, bytes, made);
+    *made = (DpBuffer){NULL, NULL, bytes};
+    const CreateBufferNv create = create_buffer_nv(o);
+    if (create)
+        made->object = create(o->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, LOCATION_HOST_NV | PINNED_NV,
+                              bytes, NULL, &code);
+    if (code == CL_SUCCESS)
+        made->memory = clEnqueueMapBuffer(o->queue, made->object, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
+                                          NULL, NULL, &code);
+    if (code != CL_SUCCESS && made->object)
+        clReleaseMemObject(made->object);
+    if (code != CL_SUCCESS)
+        *made = (DpBuffer){NULL, NULL, 0};
+    return status(d, code, "clCreateBufferNV");
+}
+
 /* What still runs may write to our own pages: if it does not come to an end, they are left to the device. */
 static void opencl_buffer_release(DpDevice *d, DpBuffer *b)
 {
-    bool ours = b->memory && clFinish(((Opened *)d)->queue) == CL_SUCCESS;
+    const cl_command_queue queue = ((Opened *)d)->queue;
+    const bool over = b->memory && clFinish(queue) == CL_SUCCESS, ours = over && d->facts.shares_memory;
+    if (over && !ours)
+        clEnqueueUnmapMemObject(queue, b->object, b->memory, 0, NULL, NULL);
     if (b->object)
         clReleaseMemObject(b->object);
     if (ours)
@@ -579,6 +619,7 @@ const DpBackend dp_opencl = {
     .close = opencl_close,
     .finish = opencl_finish,
     .buffer_create = opencl_buffer_create,
+    .host_buffer_create = opencl_host_buffer_create,
     .buffer_release = opencl_buffer_release,
     .fill = opencl_fill,
     .copy = opencl_copy,

@@ -38,11 +38,9 @@ static void enter_failed_state(DpRt *rt, int status)
 /* Nothing runs and no kernel's report is left. */
 bool dp_rt_recover(DpRt *rt)
 {
-    const unsigned char zeros[DP_MAILBOX] = {0};
     if (rt->status == EXIT_DEVICE)
         return false;
-    DpDevice *d = rt->device;
-    if (d->backend->finish(d) || d->backend->write(d, &rt->heap.buffer, 0, sizeof zeros, zeros))
+    if (rt->device->backend->finish(rt->device) || dp_mailbox_clear_record(rt) != DEVICE_OK)
         return false;
     rt->status = 0;
     rt->runs = false;
@@ -213,66 +211,18 @@ void dp_rt_check_countable(DpRt *rt, uint64_t n)
     dp_rt_fail_here(rt, EXIT_MEMORY, text);
 }
 
-/* ---- looking ---- */
+/* ---- what kernels report ---- */
 void dp_rt_report(DpRt *rt)
 {
     if ((uint32_t)rt->look[0] == 0)
         return;
-    const unsigned char zeros[DP_MAILBOX] = {0};
     uint64_t look[4];
     memcpy(look, rt->look, sizeof look);
     rt->look[0] = 0;
-    rt->device->backend->write(rt->device, &rt->heap.buffer, 0, sizeof zeros, zeros);
+    dp_mailbox_clear_record(rt);
     const int64_t values[3] = {(int64_t)look[1], (int64_t)look[2], (int64_t)look[3]};
     if (look[0] >> 32 == DP_NO_ROOM)
         rt->lanes_lacked = true;
     else
         fail_at_number(rt, (uint32_t)(look[0] >> 32), values);
-}
-
-const uint64_t *dp_rt_look(DpRt *rt)
-{
-    if (!rt->starts.checked)
-        dp_starts_settle(rt);
-    if (dp_failed(rt)) {
-        dp_settle_packs(rt);
-        return rt->look + DP_MAILBOX / 8;
-    }
-    ProfilePhase before = dp_profile_switch(rt, PHASE_LOOK);
-    dp_profile_count(rt, PHASE_LOOK, sizeof rt->look);
-    rt->profile.looks++;
-    dp_stretch_ends(rt);
-    dp_rt_check_device(rt, rt->device->backend->read(rt->device, &rt->heap.buffer, 0, sizeof rt->look, rt->look));
-    rt->mail.arrived = rt->mail.begun;
-    rt->unlooked = rt->runs = false;
-    dp_profile_switch(rt, before);
-    if (rt->compiling)
-        dp_activity("running");
-    rt->compiling = false;
-    dp_rt_report(rt);
-    dp_settle_packs(rt);
-    return rt->look + DP_MAILBOX / 8;
-}
-
-bool dp_rt_see(DpRt *rt)
-{
-    const bool looks = rt->unlooked || rt->unsettled.n;
-    if (looks)
-        dp_rt_look(rt);
-    return looks;
-}
-
-/* Waiting takes less time than reading. */
-void dp_check(DpRt *rt)
-{
-    dp_rt_see(rt);
-    if (!rt->runs || dp_failed(rt))
-        return;
-    ProfilePhase before = dp_profile_switch(rt, PHASE_LOOK);
-    dp_profile_count(rt, PHASE_LOOK, 0);
-    rt->profile.looks++;
-    dp_stretch_ends(rt);
-    dp_rt_check_device(rt, rt->device->backend->finish(rt->device));
-    rt->runs = false;
-    dp_profile_switch(rt, before);
 }

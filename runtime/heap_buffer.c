@@ -168,6 +168,7 @@ bool dp_buffer_grow(DpRt *rt, uint64_t least, uint64_t contents)
     if (!grown && least <= most && !rt->device->facts.shares_memory)
         grown = grow_through_host(rt, least, most, contents) == DEVICE_OK;
     h->refused = !grown && least <= h->limit;
+    dp_mailbox_place(rt);
     return grown;
 }
 

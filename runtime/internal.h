@@ -17,13 +17,13 @@
  *   sort.c     argsort                segment_sort.c  of short segments
  *   compact.c  a loop's state without dead data
  *   transfer.c values in and out       outside.c  arguments that stay where their owner has them
- *   pending.c  numbers that the host waits for
+ *   pending.c  numbers that the host waits for          mailbox.c  where kernels leave them
  *   error.c    failures and their messages
  *   profile*.c where the time goes     process.c  what is the process's
  *   program.c  dp_main            params.c   tuning parameters
  *
  * The heap's first bytes are not a block: the error record at 0, and from DP_MAILBOX on words that kernels leave for
- * the host. One read brings both (dp_rt_look), so that every read-back also reports failures. */
+ * the host. One look brings both (dp_rt_look), so that every read-back also reports failures. */
 #ifndef DP_INTERNAL_H
 #define DP_INTERNAL_H
 
@@ -41,6 +41,7 @@
 
 /* The same numbers as in kernels/common.cl. */
 enum {
+    DP_POSTED = 32, /* u64: the address of the host's mailbox (mailbox.c), or 0; in front of it is the error record */
     DP_MAILBOX = 64,
     DP_OWN_WORDS = 24,       /* the first: of operations that look at once */
     DP_UNSETTLED_WORDS = 16, /* of packs whose sizes nobody waits for */
@@ -260,7 +261,13 @@ typedef struct Pending {
     bool is_element;              /* that is somewhere, and no result */
     uint64_t addr;                /* there; 0: nowhere */
 } Pending;
+/* The mailbox in the host's memory, see mailbox.c. */
+typedef struct Posted {
+    DpBuffer buffer;   /* laid out like the heap's first DP_LOOK_BYTES; its first word: something has failed */
+    uint64_t distance; /* from the heap, modulo 2^64; 0: it is not used */
+} Posted;
 typedef struct Mail {
+    Posted posted;
     uint64_t begun, arrived;      /* numbers of Pending.begun: the last given, the last that was read back */
     uint32_t open;                /* not awaited */
     uint32_t used;                /* words of the mailbox */
@@ -335,6 +342,7 @@ struct DpRt {
     bool unlooked;           /* launched since the host looked, and may have recorded a failure */
     bool lanes_lacked;       /* the record said DP_NO_ROOM: for dp_lanes_fitted */
     DpBlock *lanes_gave;     /* the memory of lanes that give arrays; likewise */
+    DpBuffer kept; /* of dp_keep_args, or none */
     Mail mail;
     Unsettled unsettled;
     Looks looks;
@@ -401,8 +409,16 @@ void dp_rt_fail_elements(DpRt *rt, uint64_t n, uint32_t bytes); /* more of so ma
 /* What is gone through without being stored: fails where that would take days. */
 void dp_rt_check_countable(DpRt *rt, uint64_t n);
 void dp_rt_check_device(DpRt *rt, DpDeviceStatus done); /* fails where the device has not done what it was asked */
-/* Waits, reads the error record and the mailbox, reports a failure; the mailbox's words. */
+/* mailbox.c */
+void dp_mailbox_open(DpRt *rt);
+void dp_mailbox_place(DpRt *rt); /* the heap has another buffer */
+void dp_mailbox_close(DpRt *rt);
+DpDeviceStatus dp_mailbox_clear_record(DpRt *rt);
+DpDeviceStatus dp_mailbox_touch(DpRt *rt); /* writes to the heap's first word of it, by a launch if that can be */
+/* Waits, sees what has failed and what was posted, reports a failure; the mailbox's words. */
 const uint64_t *dp_rt_look(DpRt *rt);
+/* With the first DP_OWN_WORDS words as kernels have left them in the heap. */
+const uint64_t *dp_rt_look_at_heap(DpRt *rt);
 /* Looks where a kernel may have recorded a failure since, or a pack's size has not arrived. Has it looked? */
 bool dp_rt_see(DpRt *rt);
 /* Reports the failure that is in rt->look. */
@@ -556,10 +572,14 @@ typedef struct Args {
     uint32_t n;
     uint64_t elements; /* that the launch goes over, where that is not the first argument; else 0 */
     uint64_t at[MAX_ARGS];
+    uint32_t nposted, posted[DP_MAX_OUTS + 1]; /* which of them are words of the mailbox */
 } Args;
 void dp_args_add(Args *a, uint64_t x); /* what does not fit is counted, and refused at the launch */
 void dp_args_words(Args *a, const uint64_t *words, uint32_t n);
 void dp_args_columns(Args *a, const DpCol *columns, uint32_t n);
+/* Where a kernel stores and does not read, a word of the mailbox for dp_rt_look or something else; 0: nowhere. */
+void dp_args_posted(Args *a, uint64_t address);
+void dp_args_place(const DpRt *rt, Args *a); /* before the launch: nothing makes the heap grow any more */
 /* words.c: a kernel's own words, as arguments or, where they are too many, as the address of where they are. */
 void dp_args_kernel_words(DpRt *rt, Args *a, uint32_t kernel, const uint64_t *words);
 bool dp_words_in_heap(const DpRt *rt, const DpKernel *k);

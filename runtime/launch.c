@@ -340,6 +340,12 @@ void dp_rt_launch(DpRt *rt, Kernel *k, uint32_t heaps, uint32_t groups, const Ar
     if (dp_failed(rt))
         return;
     uint64_t numbers[1 + QUICK_ARGS];
+    Args placed;
+    if (args->nposted && rt->mail.posted.distance) {
+        placed = *args;
+        dp_args_place(rt, &placed);
+        args = &placed;
+    }
     DpLaunch launch = {&rt->heap.buffer, heaps, args->n, groups, k->program->wg, args->at};
     ProfilePhase before = dp_profile_switch(rt, PHASE_COMPILING);
     DpDeviceKernel *kernel = prepared_kernel(rt, k->code, args, &launch, numbers);

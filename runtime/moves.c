@@ -52,7 +52,7 @@ static void look_for_layout(DpRt *rt, const DpCtx *c, const DpCol *views, uint32
     dp_args_add(&check, views->addr);
     dp_rt_move(rt, "dp_contiguous_base", 1, &base);
     dp_rt_move(rt, "dp_contiguous", n, &check);
-    const uint64_t *said = dp_rt_look(rt);
+    const uint64_t *said = dp_rt_look_at_heap(rt);
     if (!said[3] && !dp_failed(rt))
         views->block->contig = (DpContig){dp_offsets_retain(c->offsets), said[2], n, c->n, element_bytes};
 }

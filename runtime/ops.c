@@ -160,7 +160,8 @@ static void launch_reduce(DpRt *rt, uint32_t kernel, uint32_t variant, const cha
                           const uint64_t *words, uint32_t nouts, const uint64_t *outs)
 {
     dp_args_kernel_words(rt, a, kernel, words);
-    dp_args_words(a, outs, nouts);
+    for (uint32_t i = 0; i < nouts; i++)
+        dp_args_posted(a, outs[i]);
     dp_rt_launch(rt, dp_rt_kernel(rt, kernel, variant, 0, name), 1, chunks, a);
 }
 

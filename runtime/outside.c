@@ -37,7 +37,7 @@ static void find_buffer(DpRt *rt, DpOutside *o)
     dp_moves_flush(rt);
     dp_rt_check_device(rt, rt->device->backend->reach(rt->device, &rt->heap.buffer, DP_MAILBOX, o->buffer));
     rt->unlooked = true;
-    const uint64_t distance = dp_rt_look(rt)[0];
+    const uint64_t distance = dp_rt_look_at_heap(rt)[0];
     if (!dp_failed(rt)) {
         o->heap = rt->heap.number;
         o->distance = distance;

@@ -53,7 +53,7 @@ static void run_one_pass(DpRt *rt, const PackLaunch *p)
     const uint64_t tile = tile_elements(p), tiles = (p->c->n + tile - 1) / tile;
     Args a = begin_args(p);
     dp_lookback_args(rt, &a, tiles, p->ways);
-    dp_args_add(&a, p->mail);
+    dp_args_posted(&a, p->mail);
     add_words(rt, p, &a);
     dp_args_words(&a, p->outs, p->nouts);
     dp_rt_launch(rt, kernel_of(rt, &p->program, "dp_pack_onepass"), 2, (uint32_t)tiles, &a);
@@ -74,10 +74,10 @@ static void run_two_passes(DpRt *rt, const PackLaunch *p)
     if (rt->gpu && !one) {
         dp_args_add(&carries, chunks);
         dp_args_add(&carries, dp_block_addr(part));
-        dp_args_add(&carries, p->mail);
+        dp_args_posted(&carries, p->mail);
         dp_rt_launch(rt, kernel_of(rt, &p->program, "dp_pack_carries"), 1, 1, &carries);
     }
-    dp_args_add(&write, p->mail);
+    dp_args_posted(&write, p->mail);
     add_words(rt, p, &write);
     dp_args_words(&write, p->outs, p->nouts);
     dp_rt_launch(rt, kernel_of(rt, &p->program, "dp_pack_write"), 2, chunks, &write);
@@ -360,9 +360,10 @@ static void add_columns(Args *a, uint32_t nsums, const DpCol *cols)
 static void split_and_sum(DpRt *rt, const DpCtx *ctx, const DpCol *cond, const uint64_t sides[2], uint64_t mail,
                           uint32_t nsums, const DpCol *cols)
 {
-    const uint64_t numbers[5] = {ctx->n, cond->addr, sides[0], sides[1], mail};
+    const uint64_t numbers[4] = {ctx->n, cond->addr, sides[0], sides[1]};
     Args a = {.n = 0};
-    dp_args_words(&a, numbers, 5);
+    dp_args_words(&a, numbers, 4);
+    dp_args_posted(&a, mail);
     add_columns(&a, nsums, cols);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_split_sums"), 1, 1, &a);
 }
@@ -373,11 +374,13 @@ static void sum_sides(DpRt *rt, const DpCtx *ctx, const DpCol *cond, uint64_t ma
     const uint32_t chunks = dp_rt_chunks(rt, true, ctx->n);
     DpBlock *part = dp_block_new(rt, (uint64_t)chunks * nsums, 8 * SUM_WORDS);
     const uint64_t first[3] = {ctx->n, cond->addr, dp_block_addr(part)};
-    const uint64_t second[4] = {chunks, dp_block_addr(part), mail + 16, nsums};
+    const uint64_t second[2] = {chunks, dp_block_addr(part)};
     Args a = {.n = 0}, b = {.n = 0};
     dp_args_words(&a, first, 3);
     add_columns(&a, nsums, cols);
-    dp_args_words(&b, second, 4);
+    dp_args_words(&b, second, 2);
+    dp_args_posted(&b, mail + 16);
+    dp_args_add(&b, nsums);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_sides_sum"), 1, chunks, &a);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_sides_finish"), 1, 1, &b);
     dp_block_release(rt, part);

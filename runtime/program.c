@@ -262,6 +262,8 @@ static int run_all(Session *s)
     uint64_t runs = s->options.runs ? s->options.runs + 1 : 1; /* with -r the first one warms up */
     dp_leaves_init(s->results, s->result_type);
     dp_activity("running");
+    if (!status && runs > 1)
+        dp_keep_args(s->rt, s->entry, s->args);
     for (uint64_t i = 0; !status && !dp_failed(s->rt) && i < runs; i++) {
         double us = run_once(s, args, results);
         if (i == 0 && runs > 1)
@@ -273,6 +275,7 @@ static int run_all(Session *s)
     }
     if (runs > 1)
         dp_profile_stop(s->rt);
+    dp_forget_args(s->rt);
     if (!status) {
         dp_download_results(s->rt, s->entry, results, s->results);
         dp_release_results(s->rt, s->entry, s->results, results);

@@ -101,6 +101,7 @@ DpRt *dp_rt_open(const DpProgram *program, const DpOpenOptions *options, DpOpenE
     }
     if (rt->cache_dir)
         dp_cache_trim(rt->cache_dir);
+    dp_mailbox_open(rt);
     dp_lookback_open(rt);
     dp_words_open(rt);
     dp_quick_open(rt, options);
@@ -128,6 +129,8 @@ void dp_rt_close(DpRt *rt)
     dp_looks_close(rt);
     dp_lookback_close(rt);
     dp_words_close(rt);
+    dp_mailbox_close(rt);
+    dp_forget_args(rt);
     dp_heap_close(rt);
     if (rt->device)
         rt->device->backend->close(rt->device);

@@ -91,7 +91,7 @@ static bool goes_all_over(const Scatter *w, const Windows *by)
     Args look = scatter_args(w);
     dp_args_add(&look, by->shift);
     launch(w, WAY_WINDOWS, "dp_scatter_look", SPOTS, &look);
-    const uint64_t *said = dp_rt_look(w->rt);
+    const uint64_t *said = dp_rt_look_at_heap(w->rt);
     uint64_t windows = 0, irregular = 0;
     for (uint32_t i = 0; i < SPOTS; i++) {
         windows += said[i] & UINT32_MAX;

@@ -46,7 +46,7 @@ static KeyFacts key_facts(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar
     dp_args_add(&a, bytes < 4 ? scalar : code_of(scalar));
     dp_rt_launch(rt, sort_kernel(rt, kernels[bytes]), 2, dp_rt_map_groups(rt, n), &a);
     say_moved(rt, kernels[bytes], n, bytes, 0);
-    const uint64_t *said = dp_rt_look(rt);
+    const uint64_t *said = dp_rt_look_at_heap(rt);
     return (KeyFacts){said[0], said[1] != 0};
 }
 
@@ -224,7 +224,7 @@ static bool make_buckets(DpRt *rt, const Passes *p, Buckets *b)
     dp_args_add(&join, dp_block_addr(b->starts));
     dp_rt_launch(rt, sort_kernel(rt, "dp_sort_buckets"), 2, 1, &join);
     dp_block_release(rt, counts);
-    const uint64_t *said = dp_rt_look(rt);
+    const uint64_t *said = dp_rt_look_at_heap(rt);
     b->n = (uint32_t)said[1];
     return !dp_failed(rt) && said[0] <= p->n / rt->device->facts.units;
 }
@@ -416,7 +416,7 @@ static void find_ranges(DpRt *rt, SortKeys *k)
     dp_args_add(&all, dp_block_addr(parts));
     dp_rt_launch(rt, sort_kernel(rt, "dp_sort_ranges"), 2, 1, &all);
     dp_block_release(rt, parts);
-    const uint64_t *said = dp_rt_look(rt);
+    const uint64_t *said = dp_rt_look_at_heap(rt);
     for (uint32_t i = 0; i < k->ncolumns; i++) {
         k->ranges[first + i].least = said[2 * i];
         k->ranges[first + i].bits = bits_of(said[2 * i + 1] - said[2 * i]);
@@ -599,7 +599,7 @@ static uint64_t longest_of(DpRt *rt, const Segmented *s)
     dp_args_add(&a, s->nseg);
     dp_args_add(&a, s->offsets);
     dp_rt_launch(rt, sort_kernel(rt, "dp_sort_longest"), 2, dp_rt_map_groups(rt, s->nseg), &a);
-    return (uint32_t)dp_rt_look(rt)[0];
+    return (uint32_t)dp_rt_look_at_heap(rt)[0];
 }
 
 /* The segments of c, or all of it as one. */

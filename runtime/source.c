@@ -273,6 +273,8 @@ void dp_source_begin(DpRt *rt, Text *t, bool contract)
 {
     if (rt->device->facts.dialect)
         add(rt, t, rt->device->facts.dialect);
+    if (rt->device->facts.posts)
+        add(rt, t, "#define DP_POSTS 1\n");
     if (dp_source_declares_builtins(rt))
         add_file(rt, t, "builtins.cl");
     if (rt->device->facts.vectors)

@@ -15,9 +15,10 @@ static bool in_one_pass(const DpRt *rt, uint64_t n)
 static void launch_one_pass(DpRt *rt, uint64_t address, uint64_t stride, uint64_t n, uint64_t offsets, uint64_t mail)
 {
     enum { TILE = 2048, TILE_WORDS = 6 }; /* as in kernels/lengths.cl */
-    const uint64_t numbers[] = {n, address, stride, offsets, mail}, tiles = (n + TILE - 1) / TILE;
+    const uint64_t numbers[4] = {n, address, stride, offsets}, tiles = (n + TILE - 1) / TILE;
     Args a = {.n = 0};
-    dp_args_words(&a, numbers, 5);
+    dp_args_words(&a, numbers, 4);
+    dp_args_posted(&a, mail);
     if (tiles > 1)
         dp_lookback_args(rt, &a, tiles, TILE_WORDS);
     else
@@ -33,9 +34,10 @@ static void write_offsets(DpRt *rt, uint64_t address, uint64_t stride, uint64_t 
     }
     uint32_t chunks = dp_rt_chunks(rt, rt->gpu, n);
     DpBlock *part = dp_block_new(rt, chunks, 8 * DP_LENGTHS_WORDS);
-    const uint64_t numbers[6] = {n, address, stride, offsets, dp_block_addr(part), mail};
+    const uint64_t numbers[5] = {n, address, stride, offsets, dp_block_addr(part)};
     Args a = {.n = 0};
-    dp_args_words(&a, numbers, 6);
+    dp_args_words(&a, numbers, 5);
+    dp_args_posted(&a, mail);
     if (chunks > 1)
         dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_count"), 1, chunks, &a);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_write"), 1, chunks, &a);
@@ -66,9 +68,10 @@ uint64_t dp_offsets_said(DpRt *rt, DpBlock *offsets, const uint64_t *said)
 /* One pass says no more than that it is negative. */
 static const uint64_t *look_for_least(DpRt *rt, uint64_t address, uint64_t n)
 {
-    const uint64_t numbers[4] = {n, address, 8, DP_MAILBOX};
+    const uint64_t numbers[3] = {n, address, 8};
     Args a = {.n = 0};
-    dp_args_words(&a, numbers, 4);
+    dp_args_words(&a, numbers, 3);
+    dp_args_posted(&a, DP_MAILBOX);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_least"), 1, 1, &a);
     return dp_rt_look(rt);
 }

@@ -131,6 +131,7 @@ static void time_runs(const Runs *r, double enough_us, TuneMeasured *m)
 static void run_all(const Runs *r, double enough_us, TuneMeasured *m)
 {
     DpLeaf *result = memory_alloc((size_t)r->tuner->entry->nresults + 1, sizeof *result);
+    dp_keep_args(r->rt, r->tuner->entry, r->tuner->args);
     run_once(r, result);
     m->outcome = TUNE_FAILS;
     if (!dp_failed(r->rt))

@@ -497,6 +497,10 @@ void dp_check(DpRt *rt);
 /* A call: its arguments to the device, the entry, which takes them over, its results to the host. `leaves`: as many as
  * the entry has, with their scalars and ranks (dp_leaves_init); those of results are filled, by malloc. */
 void dp_upload_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *args);
+/* For several calls with the same arguments: a device with memory of its own keeps their numbers beside the heap, from
+ * where dp_upload_args copies them, until dp_forget_args. */
+void dp_keep_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves);
+void dp_forget_args(DpRt *rt);
 /* Between the upload and a run that is timed: the device waits for work, and its driver has had some. (The first launch
  * behind 400 MB takes 27 us on an NVIDIA GPU, behind this 9.) */
 void dp_settle(DpRt *rt);

@@ -1,7 +1,8 @@
 /* In front of every kernel, behind dp_scalar.h: addresses, views, the error record, 64-bit atomics where there are any.
  *
  * The heap is one buffer; an address is a byte offset in it. Its first bytes hold the error record
- * {int state, uint site, long values[3]}, all zero while nothing has failed. */
+ * {int state, uint site, long values[3]}, all zero while nothing has failed, and where the host has a word for that, which is set
+ * then (DP_POSTED of internal.h; 0: nowhere, and the record's state is set once more). */
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #define DP_HAS_ATOMICS64 1
@@ -25,6 +26,9 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
         *DP_AT(long, 8) = v0;
         *DP_AT(long, 16) = v1;
         *DP_AT(long, 24) = v2;
+#ifdef DP_POSTS
+        *DP_AT(int, *DP_AT(ulong, 32)) = 1;
+#endif
     }
 }
 

@@ -231,6 +231,7 @@ const DpBackend recording_backend = {
     .close = recording_close,
     .finish = recording_finish,
     .buffer_create = recording_buffer_create,
+    .host_buffer_create = recording_buffer_create,
     .buffer_release = recording_buffer_release,
     .fill = recording_fill,
     .copy = recording_copy,
