@@ -7,6 +7,19 @@ typedef struct Bins {
     uint64_t longest;
 } Bins; /* all bins; one segment's size, or the segments' offsets; most of one segment */
 
+typedef enum Way { WAY_BEST, WAY_CHUNKS, WAY_ADD, WAY_HOT, WAY_SORT } Way; /* as in params.def */
+
+/* Chunks with bins of their own. */
+typedef struct Chunks {
+    uint32_t n;
+    uint64_t each;   /* elements */
+    uint32_t shift;  /* GPU: log2 of copies in local memory */
+    uint64_t passes; /* GPU: work-groups of a chunk, each for a part of the bins; else 1 */
+    uint32_t sides;  /* CPU: copies of a chunk's bins, or 0 */
+    bool wide;       /* GPU: each has room for twice as many bins */
+    bool parts;      /* joined by dp_hist_merge, else combined into the common bins */
+} Chunks;            /* n is 0: this way does not serve */
+
 /* One histogram at work. */
 typedef struct Hist {
     DpRt *rt;
@@ -19,6 +32,9 @@ typedef struct Hist {
     Segments s;
     bool atomic;          /* one compare-and-swap holds a value */
     uint32_t value_bytes; /* of a value in a part; at most */
+    Way way;
+    Chunks chunks;
+    uint64_t copies; /* of all bins, one behind the other, in `data`: WAY_HOT */
 } Hist;
 
 /* LOCAL_BYTES as in histogram.cl. */
@@ -29,6 +45,8 @@ enum {
     MOST_A_GROUP = 16384,    /* elements, where work-groups are fewer than compute units */
     HOT_CHUNK = 8192,        /* elements, at least, for one sample */
     MOST_COPIED_BINS = 4096, /* CPU */
+    LEAST_A_COPY = 4,        /* elements for each bin of each copy */
+    COMMON_BYTES = 1 << 24,  /* of all copies */
     SIDES = 4,               /* CPU, as in histogram.cl: bins for each of so many neighbours */
     MOST_SIDE_BINS = 1024
 };
@@ -70,16 +88,6 @@ static Args elements_args(const Hist *h)
 }
 
 /* ---- chunks with bins of their own ---- */
-typedef struct Chunks {
-    uint32_t n;
-    uint64_t each;   /* elements */
-    uint32_t shift;  /* GPU: log2 of copies in local memory */
-    uint64_t passes; /* GPU: work-groups of a chunk, each for a part of the bins; else 1 */
-    uint32_t sides;  /* CPU: copies of a chunk's bins, or 0 */
-    bool wide;       /* GPU: each has room for twice as many bins */
-    bool parts;      /* joined by dp_hist_merge, else combined into the common bins */
-} Chunks;            /* n is 0: this way does not serve */
-
 static Chunks chunks_of(uint64_t n, uint64_t count)
 {
     if (n == 0 || count == 0)
@@ -166,23 +174,44 @@ static void hist_chunks(const Hist *h, const Chunks *k)
 /* ---- the common bins ---- */
 static void hist_fill(const Hist *h)
 {
+    const uint64_t n = h->copies * h->bins->n;
     Args fill = {.n = 0};
-    dp_args_add(&fill, h->bins->n);
+    dp_args_add(&fill, n);
     dp_args_add(&fill, h->s.nseg);
     dp_args_add(&fill, h->bins->offsets);
-    launch(h, "dp_hist_fill", 1, dp_rt_map_groups(h->rt, h->bins->n), &fill, true);
+    launch(h, "dp_hist_fill", 1, dp_rt_map_groups(h->rt, n), &fill, true);
 }
 
-static void hist_add(const Hist *h, bool hot)
+/* Where some bins get many of the values, work-groups would wait for each other at these: so they have copies beside
+ * each other, as many as stay in the device's cache. */
+static uint64_t common_copies(const Hist *h)
+{
+    const uint64_t bytes = dp_size_mul(h->bins->n, h->value_bytes);
+    uint64_t copies = h->s.mode ? 1 : dp_param(h->rt, PARAM_HIST_COMMON);
+    while (copies > 1 && (bytes > COMMON_BYTES / copies || h->c->n < LEAST_A_COPY * copies * h->bins->n))
+        copies /= 2;
+    return copies;
+}
+
+static void hist_join(const Hist *h)
+{
+    Args join = {.n = 0};
+    dp_args_add(&join, h->bins->n);
+    dp_args_add(&join, h->copies);
+    launch(h, "dp_hist_join", 1, dp_rt_map_groups(h->rt, h->bins->n), &join, true);
+}
+
+static void hist_add(const Hist *h)
 {
     if (h->c->n == 0)
         return;
     Args add = elements_args(h);
-    if (hot) {
+    if (h->way == WAY_HOT) {
         const uint64_t most = dp_param(h->rt, PARAM_HIST_GROUPS) * h->rt->device->facts.units;
         const uint64_t groups = h->c->n / HOT_CHUNK + 1;
         const Chunks k = chunks_of(h->c->n, groups < most ? groups : most);
         dp_args_add(&add, k.each);
+        dp_args_add(&add, h->copies);
         launch(h, "dp_hist_hot", 2, k.n, &add, true);
     } else {
         launch(h, "dp_hist_add", 1, dp_rt_map_groups(h->rt, h->c->n), &add, true);
@@ -255,52 +284,74 @@ static void hist_sorted(const Hist *h)
     dp_block_release(rt, offsets);
 }
 
-typedef enum Way { WAY_BEST, WAY_CHUNKS, WAY_ADD, WAY_HOT, WAY_SORT } Way; /* as in params.def */
-
-static void hist_by_best_way(const Hist *h)
+static void choose_way(Hist *h)
 {
     const bool groups = dp_rt_group_shape(h->rt, h->kernel);
-    const Way way = (Way)dp_param(h->rt, PARAM_HIST_WAY);
-    Chunks k = way > WAY_CHUNKS ? (Chunks){.n = 0} : groups ? group_chunks(h) : serial_chunks(h);
-    if (way == WAY_BEST && groups && leaves_units(h, &k))
-        k.n = 0;
+    const Way asked = (Way)dp_param(h->rt, PARAM_HIST_WAY);
     const bool many = h->c->n >= dp_param(h->rt, PARAM_HIST_SAMPLED);
-    if (way == WAY_SORT || (k.n == 0 && !h->atomic)) {
+    if (asked <= WAY_CHUNKS)
+        h->chunks = groups ? group_chunks(h) : serial_chunks(h);
+    if (asked == WAY_BEST && groups && leaves_units(h, &h->chunks))
+        h->chunks.n = 0;
+    if (asked == WAY_SORT || (h->chunks.n == 0 && !h->atomic))
+        h->way = WAY_SORT;
+    else if (h->chunks.n)
+        h->way = WAY_CHUNKS;
+    else
+        h->way =
+            groups && h->bins->n < UINT32_MAX && (asked == WAY_HOT || (asked != WAY_ADD && many)) ? WAY_HOT : WAY_ADD;
+    h->copies = h->way == WAY_HOT ? common_copies(h) : 1;
+}
+
+static void hist_by_way(const Hist *h)
+{
+    if (h->way == WAY_SORT) {
         hist_sorted(h);
         return;
     }
-    if (k.n == 0 || !k.parts)
+    if (h->way != WAY_CHUNKS || !h->chunks.parts)
         hist_fill(h);
-    if (k.n)
-        hist_chunks(h, &k);
+    if (h->way == WAY_CHUNKS)
+        hist_chunks(h, &h->chunks);
     else
-        hist_add(h, groups && h->bins->n < UINT32_MAX && (way == WAY_HOT || (way != WAY_ADD && many)));
+        hist_add(h);
+    if (h->copies > 1)
+        hist_join(h);
 }
 
 static void run_hist(DpRt *rt, uint32_t kernel, uint32_t variant, const DpCtx *c, const uint64_t *words,
                      const Bins *bins, DpCol *data)
 {
     dp_rt_check_countable(rt, dp_ctx_n(c));
-    dp_rt_new_columns(rt, kernel, bins->n, data);
-    if (dp_failed(rt) || bins->n == 0)
+    if (bins->n == 0 || dp_failed(rt)) {
+        dp_rt_new_columns(rt, kernel, 0, data);
         return;
+    }
     const DpKernel *k = dp_rt_info(rt, kernel);
     const Segments s = dp_ctx_segments(c);
+    Hist h = {.rt = rt,
+              .kernel = kernel,
+              .variant = variant,
+              .info = k,
+              .c = c,
+              .words = words,
+              .bins = bins,
+              .data = data,
+              .s = s,
+              .atomic = dp_rt_atomic_bins(rt, k),
+              .value_bytes = k->swap_bytes  ? k->swap_bytes
+                             : k->val_bytes ? k->val_bytes
+                                            : 16};
+    choose_way(&h);
+    dp_rt_new_columns(rt, kernel, h.copies * bins->n, data);
+    if (dp_failed(rt))
+        return;
+    hist_by_way(&h);
+    for (uint32_t i = 0; i < k->nouts; i++)
+        data[i].n = bins->n;
+    if (h.copies > 1)
+        dp_block_shrink(rt, data[0].block, bins->n * data[0].bytes);
     dp_profile_moved(rt, kernel, c->n, s.nseg, dp_rt_columns_bytes(data, k->nouts));
-    const Hist h = {.rt = rt,
-                    .kernel = kernel,
-                    .variant = variant,
-                    .info = k,
-                    .c = c,
-                    .words = words,
-                    .bins = bins,
-                    .data = data,
-                    .s = s,
-                    .atomic = dp_rt_atomic_bins(rt, k),
-                    .value_bytes = k->swap_bytes  ? k->swap_bytes
-                                   : k->val_bytes ? k->val_bytes
-                                                  : 16};
-    hist_by_best_way(&h);
 }
 
 /* Of each segment, into bins that lie behind `offsets`. */

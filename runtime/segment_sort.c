@@ -2,7 +2,7 @@
 #include "internal.h"
 
 /* As in radix_sort.cl and segment_sort.cl: elements that a work-group has in local memory, to count and to merge. */
-enum { SORT_LOCAL = 2048, SORT_BLOCK = 256 * 15, SORT_GROUP_ELEMENTS = 1024 };
+enum { SORT_LOCAL = 2048, SORT_BLOCK = 256 * 15, SORT_GROUP_ELEMENTS = 1536 };
 
 /* Of a GPU: work-groups at a time, and, where segments are few, for the blocks of each segment. */
 static uint64_t most_groups(const DpRt *rt) { return dp_param(rt, PARAM_SORT_GROUPS) * rt->device->facts.units; }
@@ -69,12 +69,12 @@ typedef struct Runs {
     DpBlock *keys[2], *at[2];
 } Runs;
 
-static Runs new_runs(DpRt *rt, const Segmented *s, bool wide)
+static Runs new_runs(DpRt *rt, const Segmented *s, bool wide, bool places)
 {
     Runs r = {{NULL, NULL}, {NULL, NULL}};
     for (uint32_t i = 0; i < 2 && s->longest > (UINT64_C(1) * SORT_BLOCK << i); i++) {
         r.keys[i] = dp_block_new(rt, s->n, wide ? 8 : 4);
-        r.at[i] = dp_block_new(rt, s->n, 2);
+        r.at[i] = places ? dp_block_new(rt, s->n, 2) : NULL;
     }
     return r;
 }
@@ -85,18 +85,30 @@ static void runs_args(Args *a, const Runs *r, uint32_t which)
     dp_args_add(a, dp_block_addr(r->at[which]));
 }
 
+/* Do keys give back their values, and is nothing else wanted? */
+static bool keys_are_all(const SegmentSort *k)
+{
+    const DpScalar t = k->scalar;
+    return !k->places && (t == DP_I32 || t == DP_I64 || t == DP_U32 || t == DP_U64);
+}
+
 /* Those longer than `ranked`. */
 static void merge_sort(DpRt *rt, const Segmented *s, const SegmentSort *k, const Args *segments, uint64_t ranked,
                        bool wide)
 {
-    const uint64_t most = most_groups(rt), per = groups_per_segment(rt, s), bytes = wide ? 8 + 2 : 4 + 2;
+    const uint64_t most = most_groups(rt), per = groups_per_segment(rt, s);
+    const bool alone = keys_are_all(k);
+    const uint64_t bytes = (wide ? 8U : 4U) + (alone ? 0U : 2U);
     const uint64_t groups = s->nseg * per < most ? s->nseg * per : most;
-    Runs runs = new_runs(rt, s, wide);
+    Runs runs = new_runs(rt, s, wide, !alone);
     Args blocks = *segments;
     dp_args_add(&blocks, per);
     dp_args_add(&blocks, ranked);
     runs_args(&blocks, &runs, 0);
-    const char *name = wide ? "dp_sort_groups8" : "dp_sort_groups4";
+    const char *name =
+        alone ? (wide ? "dp_sort_key_groups8" : "dp_sort_key_groups4") : (wide ? "dp_sort_groups8" : "dp_sort_groups4");
+    const char *step =
+        alone ? (wide ? "dp_sort_key_merge8" : "dp_sort_key_merge4") : (wide ? "dp_sort_merge8" : "dp_sort_merge4");
     launch(rt, name, groups, &blocks);
     say_moved(rt, name, s, k);
     uint32_t from = 0;
@@ -106,7 +118,6 @@ static void merge_sort(DpRt *rt, const Segmented *s, const SegmentSort *k, const
         dp_args_add(&merge, width);
         runs_args(&merge, &runs, from);
         runs_args(&merge, &runs, from ^ 1);
-        const char *step = wide ? "dp_sort_merge8" : "dp_sort_merge4";
         launch(rt, step, groups, &merge);
         dp_profile_moved_own(rt, step, s->n * bytes, s->n * bytes);
     }

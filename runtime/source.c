@@ -394,11 +394,12 @@ void dp_source_instance(DpRt *rt, Text *t, const Instance *i, const char *suffix
 /* A file for keys of so many bytes, 4 or 8, in which its kernels' names end. */
 static void add_sized(DpRt *rt, Text *t, const char *name, uint32_t bytes, const char *only)
 {
-    char sizes[100], unsized[64] = "";
+    char sizes[140], unsized[64] = "";
     if (only && only[strlen(only) - 1] == (char)('0' + bytes))
         snprintf(unsized, sizeof unsized, "%.*s", (int)strlen(only) - 1, only);
     size_t start = t->n;
-    snprintf(sizes, sizeof sizes, "#define DP_K %s\n#define DP_SORTED(name) name##%u\n", bytes == 4 ? "uint" : "ulong",
+    const char *type = bytes == 4 ? "uint" : "ulong";
+    snprintf(sizes, sizeof sizes, "#define DP_K %s\n#define DP_K4 %s4\n#define DP_SORTED(name) name##%u\n", type, type,
              bytes);
     add(rt, t, sizes);
     add_kernels(rt, t, name, only ? unsized : NULL);

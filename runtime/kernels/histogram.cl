@@ -10,7 +10,8 @@
  * 2. One value of 4 bytes, or of 8 where the device has 64-bit atomics: dp_hist_fill stores the neutral elements, dp_hist_add combines
  *    into the common bins, by one atomic or a compare-and-swap loop.
  * 3. GPU: dp_hist_hot likewise, but each work-group looks first at a sample of its chunk, and holds bins that it meets
- *    twice in local memory: many values for one bin would stand in line otherwise.
+ *    twice in local memory: many values for one bin would stand in line otherwise. Work-groups share
+ *    several copies of all bins, which dp_hist_join joins: bins that get many values are often neighbours.
  * 4. dp_hist_list stores values and bins, the runtime sorts the bins, and reduce.cl combines the runs (hist_reduce.cl).
  *
  * Guards: i < n. Empty segments have no instances. Barriers stand in straight lines and uniform loops only. */
@@ -344,7 +345,7 @@ DP_KERNEL void dp_hist_add(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong si
 #define DP_PLACE(bin) ((uint)(bin) * 2654435769u % DP_HOT)
 
 DP_KERNEL void dp_hist_hot(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong size,
-                           ulong bin_offsets, ulong each DP_WORDS DP_OUTS)
+                           ulong bin_offsets, ulong each, ulong copies DP_WORDS DP_OUTS)
 {
     __local DP_BITS own[DP_SLOTS];
     __local uint bins[DP_HOT], times[DP_HOT], hits; /* bins: number + 1, or 0 */
@@ -389,7 +390,8 @@ DP_KERNEL void dp_hist_hot(__global uchar *restrict heap, __global uchar *restri
             own[k * DP_COPIES + c] = nothing;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    bool some = hits >= DP_SAMPLES * DP_WG / 16;
+    const bool some = hits >= DP_SAMPLES * DP_WG / 16;
+    const ulong copy = get_group_id(0) % copies * size;
     for (ulong i = lo + l; i < hi; i += DP_WG) {
         ulong s = DP_SEG_BETWEEN(first, last + 1, i);
         long bin = -1;
@@ -400,7 +402,7 @@ DP_KERNEL void dp_hist_hot(__global uchar *restrict heap, __global uchar *restri
         if (some && bins[DP_PLACE(b)] == (uint)b + 1)
             DP_COMBINE(__local, own + DP_PLACE(b) * DP_COPIES + l % DP_COPIES, s, v)
         else
-            dp_combine(out, s, b, v DP_PASS DP_PASS_OUTS);
+            dp_combine(out, s, copy + b, v DP_PASS DP_PASS_OUTS);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     for (uint k = l; some && k < DP_HOT; k += DP_WG) {
@@ -410,7 +412,19 @@ DP_KERNEL void dp_hist_hot(__global uchar *restrict heap, __global uchar *restri
         dp_val v = dp_from_bits(own[k * DP_COPIES]);
         for (uint c = 1; c < DP_COPIES; c++)
             v = dp_op(heap, s, v, dp_from_bits(own[k * DP_COPIES + c]) DP_PASS);
-        dp_combine(out, s, b, v DP_PASS DP_PASS_OUTS);
+        dp_combine(out, s, copy + b, v DP_PASS DP_PASS_OUTS);
+    }
+}
+
+/* n bins, the copies of which stand behind them. */
+DP_KERNEL void dp_hist_join(DP_HEAP, ulong n, ulong copies DP_WORDS DP_OUTS)
+{
+    __global const DP_BITS *bits = DP_AT(DP_BITS, o0);
+    DP_EACH(b, n) {
+        dp_val v = dp_from_bits(bits[b]);
+        for (ulong c = 1; c < copies; c++)
+            v = dp_op(heap, 0, v, dp_from_bits(bits[c * n + b]) DP_PASS);
+        dp_store(heap, b, v DP_PASS_OUTS);
     }
 }
 #endif

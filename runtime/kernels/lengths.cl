@@ -414,26 +414,27 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
+    for (ulong k = l; k < chunks && chunks > 1 && chunk == 0; k += DP_WG) {
+        top = max(top, DP_LONGEST(part, k));
+        low = min(low, DP_LEAST(part, k));
+    }
     tops[l] = top;
     lows[l] = low;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint d = DP_WG / 2; d; d /= 2) {
+        if (l < d) {
+            tops[l] = max(tops[l], tops[l + d]);
+            lows[l] = min(lows[l], lows[l + d]);
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
     if (chunk + 1 == chunks && l == 0) {
         *DP_AT(ulong, offsets + 8 * n) = base;
         DP_SUM(mail, 0) = base;
     }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (chunk)
-        return;
-    if (l == 0) {
-        for (uint k = 0; k < DP_WG && chunks == 1; k++) {
-            top = max(top, tops[k]);
-            low = min(low, lows[k]);
-        }
-        for (ulong k = 0; k < chunks && chunks > 1; k++) {
-            top = max(top, DP_LONGEST(part, k));
-            low = min(low, DP_LEAST(part, k));
-        }
-        DP_LONGEST(mail, 0) = min(top, DP_LONG);
-        DP_LEAST(mail, 0) = low;
+    if (chunk == 0 && l == 0) {
+        DP_LONGEST(mail, 0) = min(tops[0], DP_LONG);
+        DP_LEAST(mail, 0) = lows[0];
     }
 }
 

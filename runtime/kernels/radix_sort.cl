@@ -32,20 +32,27 @@ static inline ulong dp_key_f64(ulong bits)
     return bits ^ (bits >> 63 ? ULONG_MAX : 0x8000000000000000UL);
 }
 
-/* scalar: DpScalar */
+/* scalar: DpScalar; bits: of a value of 4 or 8 bytes */
+static inline ulong dp_sort_key_of(ulong bits, uint scalar)
+{
+    switch (scalar) {
+    case 3: return bits ^ 0x80000000u;
+    case 4: return bits ^ 0x8000000000000000UL;
+    case 9: return dp_key_f32((uint)bits);
+    case 10: return dp_key_f64(bits);
+    default: return bits;
+    }
+}
+
 static inline ulong dp_sort_key(__global uchar *heap, ulong src, ulong j, uint scalar)
 {
     switch (scalar) {
     case 0: case 5: return DP_AT(uchar, src)[j];
     case 1: return (ulong)(DP_AT(char, src)[j] + 128);
     case 2: return (ulong)(DP_AT(short, src)[j] + 32768);
-    case 3: return DP_AT(uint, src)[j] ^ 0x80000000u;
-    case 4: return DP_AT(ulong, src)[j] ^ 0x8000000000000000UL;
     case 6: return DP_AT(ushort, src)[j];
-    case 7: return DP_AT(uint, src)[j];
-    case 8: return DP_AT(ulong, src)[j];
-    case 9: return dp_key_f32(DP_AT(uint, src)[j]);
-    default: return dp_key_f64(DP_AT(ulong, src)[j]);
+    case 3: case 7: case 9: return dp_sort_key_of(DP_AT(uint, src)[j], scalar);
+    default: return dp_sort_key_of(DP_AT(ulong, src)[j], scalar);
     }
 }
 

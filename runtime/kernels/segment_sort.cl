@@ -231,45 +231,87 @@ static inline DP_K DP_SORTED(dp_sort_value)(DP_K key, uint scalar)
         } \
     }
 
+/* key[q] = the key of element from + l + q * DP_WG, of n > 0; behind these it is any. Loads are under way together. */
+#define DP_SORT_LOAD(key, items, from, n) \
+    if (bytes == sizeof(DP_K) && !pos) { \
+        DP_UNROLL for (uint q = 0; q < (items); q++) \
+            key[q] = DP_AT(DP_K, src)[(from) + min(l + q * DP_WG, (n) - 1)]; \
+        DP_UNROLL for (uint q = 0; q < (items); q++) \
+            key[q] = (DP_K)dp_sort_key_of(key[q], (uint)scalar); \
+    } else { \
+        DP_UNROLL for (uint q = 0; q < (items); q++) \
+            if (l + q * DP_WG < (n)) \
+                key[q] = (DP_K)dp_sort_key(heap, src, DP_SORT_PLACE((from) + l + q * DP_WG), (uint)scalar); \
+    }
+
+/* How many of a segment's elements go before the one at `mine`: lesser ones, and equal ones in front of it. Four at a time: behind
+ * the last one stand greatest keys. */
+static inline uint DP_SORTED(dp_sort_rank)(__local const DP_K4 *fours, uint size, uint mine)
+{
+    __local const DP_K *keys = (__local const DP_K *)fours;
+    const DP_K key = keys[mine], above = key == ~(DP_K)0 ? key : key + 1;
+    const uint own = mine / 4;
+    uint rank = 0;
+    for (uint q = 0; 4 * q < size; q++) {
+        const DP_K4 four = fours[q];
+        const DP_K limit = q < own ? above : key;
+        rank += (uint)(four.x < limit) + (uint)(four.y < limit) + (uint)(four.z < limit) + (uint)(four.w < limit);
+    }
+    const DP_K4 four = fours[own];
+    rank += (uint)(four.x == key && mine % 4 > 0) + (uint)(four.y == key && mine % 4 > 1) + (uint)(four.z == key && mine % 4 > 2);
+    for (uint i = 0; above == key && i < 4 * own; i++)
+        rank += keys[i] == key;
+    return rank;
+}
+
+/* Where a segment's keys are: each begins with a four, and has room to its end. */
+#define DP_SORT_ROOM (DP_SORT_LOCAL + 4 * DP_WG)
+#define DP_SORT_FOUR(s, begin) (((begin) + 3 * (s)) / 4)
+
 /* A work-group takes per_group < DP_WG segments, and of these as many at a time as have DP_SORT_LOCAL elements. */
 DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
                                         ulong value, ulong bytes, ulong per_group, ulong most)
 {
-    __local DP_K keys[DP_SORT_LOCAL];
-    __local uchar owner[DP_SORT_LOCAL]; /* which of the segments, or segments that are longer */
+    __local DP_K4 fours[DP_SORT_ROOM / 4];
+    __local uchar owner[DP_SORT_LOCAL]; /* which of the segments; DP_WG - 1: none that is made here */
     __local uint ends[DP_WG];
     const uint l = get_local_id(0);
     const ulong s0 = get_group_id(0) * per_group, start = DP_OFFSET(offsets, s0);
-    const uint segments = (uint)(min(s0 + per_group, nseg) - s0);
+    const uint segments = (uint)(min(s0 + per_group, nseg) - s0), lanes = DP_WG / segments;
     ends[l] = l < segments ? (uint)(DP_OFFSET(offsets, s0 + l + 1) - start) : 0xffffffffu;
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint all = ends[segments - 1], step = all <= DP_SORT_LOCAL ? DP_SORT_LOCAL : DP_SORT_LOCAL / 2;
-    const uint from = l && l < segments ? ends[l - 1] : 0, to = l < segments && ends[l] - from <= most ? ends[l] : 0;
+    const uint own = l % segments, lane = l / segments, from = own ? ends[own - 1] : 0, to = ends[own];
     for (uint base = 0; base < all; base += step) {
-        /* Elements [base, base + DP_SORT_LOCAL) are here; results are made of segments that begin in the first `step`. */
-        for (uint i = l; i < DP_SORT_LOCAL && base + i < all; i += DP_WG) {
-            keys[i] = (DP_K)dp_sort_key(heap, src, DP_SORT_PLACE(start + base + i), (uint)scalar);
+        /* Elements [base, base + here) are at hand; results are made of segments that begin in the first `step`. */
+        const uint here = min(all - base, (uint)DP_SORT_LOCAL);
+        DP_K key[DP_SORT_LOCAL / DP_WG];
+        DP_SORT_LOAD(key, DP_SORT_LOCAL / DP_WG, start + base, here)
+        for (uint i = l; i < DP_SORT_LOCAL; i += DP_WG)
             owner[i] = DP_WG - 1;
+        for (uint i = l; i < DP_SORT_ROOM / 4; i += DP_WG)
+            fours[i] = (DP_K4)(~(DP_K)0);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane < lanes && to - from <= most && from >= base && from - base < step)
+            for (uint i = from + lane; i < to; i += lanes)
+                owner[i - base] = (uchar)own;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        DP_UNROLL for (uint q = 0; q < DP_SORT_LOCAL / DP_WG; q++) {
+            const uint i = l + q * DP_WG, s = owner[i];
+            if (s == DP_WG - 1)
+                continue;
+            const uint begin = (s ? ends[s - 1] : 0) - base;
+            ((__local DP_K *)(fours + DP_SORT_FOUR(s, begin)))[i - begin] = key[q];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = max(base, from); i < min(to, base + DP_SORT_LOCAL); i++)
-            owner[i - base] = (uchar)l;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        for (uint i = base + l; i < min(all, base + DP_SORT_LOCAL); i += DP_WG) {
-            const uint s = owner[i - base], begin = s ? ends[s - 1] : 0, size = ends[s] - begin;
-            if (s == DP_WG - 1 || begin < base || begin - base >= step)
+        for (uint i = l; i < here; i += DP_WG) {
+            const uint s = owner[i];
+            if (s == DP_WG - 1)
                 continue;
-            const DP_K key = keys[i - base];
-            uint rank = 0;
-            const uint mine = i - base, end = begin - base + size;
-            uint at = begin - base;
-            for (; at + 4 <= end; at += 4) { /* loads and comparisons of several under way */
-                DP_UNROLL for (uint q = 0; q < 4; q++)
-                    rank += keys[at + q] < key || (keys[at + q] == key && at + q < mine);
-            }
-            for (; at < end; at++)
-                rank += keys[at] < key || (keys[at] == key && at < mine);
-            DP_SORT_DONE(begin + rank, key, i)
+            const uint begin = (s ? ends[s - 1] : 0) - base;
+            __local const DP_K4 *segment = fours + DP_SORT_FOUR(s, begin);
+            const uint rank = DP_SORTED(dp_sort_rank)(segment, ends[s] - base - begin, i - begin);
+            DP_SORT_DONE(base + begin + rank, ((__local const DP_K *)segment)[i - begin], base + i)
         }
         barrier(CLK_LOCAL_MEM_FENCE);
     }
@@ -319,18 +361,18 @@ static inline void DP_SORTED(dp_sort_merge_lane)(__local const DP_K *keys, __loc
         const bool one = j >= end || (i < middle && keys[min(i, end - 1)] <= keys[j]);
         const uint from = min(one ? i : j, end - 1);
         key[q] = keys[from];
-        place[q] = at[from];
+        if (at)
+            place[q] = at[from];
         i += one;
         j += !one;
     }
 }
 
-/* Segments longer than `least`, `per` work-groups each. Those longer than a block are left in sorted blocks, for dp_sort_merge: keys, and at: where in the segment. */
-DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                         ulong value, ulong bytes, ulong per, ulong least, ulong keys_to, ulong at_to)
+/* Segments longer than `least`, `per` work-groups each. Those longer than a block are left in sorted blocks, for dp_sort_merge: keys, and at: where in the segment.
+ * at: NULL where keys are all that moves. */
+static inline void DP_SORTED(dp_sort_blocks)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                             ulong value, ulong bytes, ulong per, ulong least, ulong keys_to, ulong at_to, __local DP_K *keys, __local ushort *at)
 {
-    __local DP_K keys[DP_SORT_BLOCK];
-    __local ushort at[DP_SORT_BLOCK];
     const uint l = get_local_id(0);
     for (ulong part = get_group_id(0); part < nseg * per; part += get_num_groups(0)) {
         const ulong s = part / per, start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
@@ -340,8 +382,10 @@ DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ul
             const uint size = min(all - base, (uint)DP_SORT_BLOCK), own = l * DP_SORT_RUN;
             DP_K key[DP_SORT_RUN];
             ushort place[DP_SORT_RUN];
-            for (uint i = l; i < size; i += DP_WG)
-                keys[i] = (DP_K)dp_sort_key(heap, src, DP_SORT_PLACE(start + base + i), (uint)scalar);
+            DP_SORT_LOAD(key, DP_SORT_RUN, start + base, size)
+            DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
+                if (l + q * DP_WG < size)
+                    keys[l + q * DP_WG] = key[q];
             barrier(CLK_LOCAL_MEM_FENCE);
             if (own < size) {
                 DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++) {
@@ -352,7 +396,8 @@ DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ul
                 DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
                     if (own + q < size) {
                         keys[own + q] = key[q];
-                        at[own + q] = place[q];
+                        if (at)
+                            at[own + q] = place[q];
                     }
             }
             barrier(CLK_LOCAL_MEM_FENCE);
@@ -364,28 +409,42 @@ DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ul
                 DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
                     if (own + q < size) {
                         keys[own + q] = key[q];
-                        at[own + q] = place[q];
+                        if (at)
+                            at[own + q] = place[q];
                     }
                 barrier(CLK_LOCAL_MEM_FENCE);
             }
             for (uint i = l; i < size; i += DP_WG)
                 if (all > DP_SORT_BLOCK) {
                     DP_OUT(DP_K, keys_to)[start + base + i] = keys[i];
-                    DP_OUT(ushort, at_to)[start + base + i] = (ushort)(base + at[i]);
+                    if (at)
+                        DP_OUT(ushort, at_to)[start + base + i] = (ushort)(base + at[i]);
                 } else
-                    DP_SORT_DONE(i, keys[i], at[i])
+                    DP_SORT_DONE(i, keys[i], at ? at[i] : i)
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
 }
 
-/* Of segments longer than `width`, a multiple of the block, sorted runs of that length become runs of twice the length, or the whole segment. */
-DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                        ulong value, ulong bytes, ulong per, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
+DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                         ulong value, ulong bytes, ulong per, ulong least, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
     __local ushort at[DP_SORT_BLOCK];
-    __local uint split[2];
+    DP_SORTED(dp_sort_blocks)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, per, least, keys_to, at_to, keys, at);
+}
+DP_KERNEL void DP_SORTED(dp_sort_key_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                             ulong value, ulong bytes, ulong per, ulong least, ulong keys_to, ulong at_to)
+{
+    __local DP_K keys[DP_SORT_BLOCK];
+    DP_SORTED(dp_sort_blocks)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, per, least, keys_to, at_to, keys, (__local ushort *)0);
+}
+
+/* Of segments longer than `width`, a multiple of the block, sorted runs of that length become runs of twice the length, or the whole segment. */
+static inline void DP_SORTED(dp_sort_runs)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                           ulong value, ulong bytes, ulong per, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to,
+                                           __local DP_K *keys, __local ushort *at, __local uint *split)
+{
     const uint l = get_local_id(0), own = l * DP_SORT_RUN;
     for (ulong part = get_group_id(0); part < nseg * per; part += get_num_groups(0)) {
         const ulong s = part / per, start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
@@ -404,7 +463,8 @@ DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulo
             for (uint i = l; i < size; i += DP_WG) {
                 const ulong there = start + (i < a ? a_from + i : b_from + (i - a));
                 keys[i] = DP_AT(DP_K, keys_from)[there];
-                at[i] = DP_AT(ushort, at_from)[there];
+                if (at)
+                    at[i] = DP_AT(ushort, at_from)[there];
             }
             barrier(CLK_LOCAL_MEM_FENCE);
             if (own < size)
@@ -413,17 +473,34 @@ DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulo
             DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
                 if (own + q < size) {
                     keys[own + q] = key[q];
-                    at[own + q] = place[q];
+                    if (at)
+                        at[own + q] = place[q];
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
             for (uint i = l; i < size; i += DP_WG)
                 if (2 * width < all) {
                     DP_OUT(DP_K, keys_to)[start + base + i] = keys[i];
-                    DP_OUT(ushort, at_to)[start + base + i] = at[i];
+                    if (at)
+                        DP_OUT(ushort, at_to)[start + base + i] = at[i];
                 } else
-                    DP_SORT_DONE(base + i, keys[i], at[i])
+                    DP_SORT_DONE(base + i, keys[i], at ? at[i] : base + i)
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }
+}
+DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                        ulong value, ulong bytes, ulong per, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
+{
+    __local DP_K keys[DP_SORT_BLOCK];
+    __local ushort at[DP_SORT_BLOCK];
+    __local uint split[2];
+    DP_SORTED(dp_sort_runs)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, per, width, keys_from, at_from, keys_to, at_to, keys, at, split);
+}
+DP_KERNEL void DP_SORTED(dp_sort_key_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                            ulong value, ulong bytes, ulong per, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
+{
+    __local DP_K keys[DP_SORT_BLOCK];
+    __local uint split[2];
+    DP_SORTED(dp_sort_runs)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, per, width, keys_from, at_from, keys_to, at_to, keys, (__local ushort *)0, split);
 }
 #endif
