@@ -342,7 +342,7 @@ struct DpRt {
     bool unlooked;           /* launched since the host looked, and may have recorded a failure */
     bool lanes_lacked;       /* the record said DP_NO_ROOM: for dp_lanes_fitted */
     DpBlock *lanes_gave;     /* the memory of lanes that give arrays; likewise */
-    DpBuffer kept; /* of dp_keep_args, or none */
+    DpBuffer kept;           /* of dp_keep_args, or none */
     Mail mail;
     Unsettled unsettled;
     Looks looks;

@@ -1,15 +1,15 @@
 #!/bin/sh
 # One program's tests on the given evaluators, and all kernels its device runs were made of through clang's OpenCL front
 # end (where clang is installed): run_one.sh DPC PROGRAM EVALUATORS. The evaluator `gpu` is the device with the kernels' shape for
-# GPUs and poisoned memory; `quick` and `optimised` are the device with all kernels compiled so. Prints what went wrong, beginning with FAILED, and `done`.
+# GPUs, poisoned memory, and numbers posted to the host's; `quick` and `optimised` are the device with all kernels compiled so. Prints what went wrong, beginning with FAILED, and `done`.
 dpc=$1 program=$2 evaluators=$3
 kernels=$(mktemp -d)
 trap 'rm -rf "$kernels"' EXIT
 case $evaluators in
     gpu)
         evaluators=device
-        export DP_SHAPE=gpu DP_POISON=1
-        program_is="$program (DP_SHAPE=gpu DP_POISON=1)" ;;
+        export DP_SHAPE=gpu DP_POISON=1 DP_SPACES=posts
+        program_is="$program (DP_SHAPE=gpu DP_POISON=1 DP_SPACES=posts)" ;;
     quick|optimised)
         export DP_TIER=$evaluators
         evaluators=device

@@ -68,7 +68,7 @@ done
 for ways in scatter=windows scatter-large=0 scatter=direct; do
     force gpu $ways ${@:-$scatters}
 done
-for ways in histogram=chunks histogram=chunks,histogram-copies=1 histogram=add histogram=hot histogram=sort; do
+for ways in histogram=chunks histogram=chunks,histogram-copies=1 histogram=add histogram=hot histogram=hot,histogram-common=1 histogram=sort; do
     force gpu $ways ${@:-$histograms}
 done
 # Several rounds between two looks.
