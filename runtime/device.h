@@ -113,6 +113,9 @@ struct DpBackend {
     /* Where a caller's buffer (a cl_mem, of the same context) begins, in bytes from the heap, modulo 2^64: a kernel
      * writes that into the heap's word at `at`, as for anything else that gets both. */
     DpDeviceStatus (*reach)(DpDevice *d, const DpBuffer *heap, uint64_t at, void *object);
+    /* Reads so many bytes of a buffer, so that they are what the device's caches have; the heap's word at `at` may get
+     * any number. */
+    DpDeviceStatus (*sweep)(DpDevice *d, const DpBuffer *heap, uint64_t at, const DpBuffer *from, uint64_t bytes);
     /* How many bytes it has; 0: it is no buffer of this context. */
     uint64_t (*object_bytes)(const DpDevice *d, void *object);
     /* Events of callers (cl_event). Any thread may ask for one, NULL: it cannot be made; it is ended once. */

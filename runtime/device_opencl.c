@@ -23,6 +23,7 @@ typedef struct Opened {
     bool under_way;         /* something that has not been waited for; where facts.calls */
     uint32_t skip, skipped; /* so many waits sleep at once; when looking last was in vain */
     cl_kernel distance;     /* of `reach`; NULL: not yet needed */
+    cl_kernel sweep;        /* likewise */
     char options[64];       /* of all builds */
 } Opened;
 
@@ -176,6 +177,8 @@ static void opencl_close(DpDevice *d)
     Opened *o = (Opened *)d;
     if (o->distance)
         clReleaseKernel(o->distance);
+    if (o->sweep)
+        clReleaseKernel(o->sweep);
     if (o->queue)
         clReleaseCommandQueue(o->queue);
     if (o->context)
@@ -550,13 +553,22 @@ static bool opencl_call(DpDevice *d, DpDeviceKernel *k, const DpLaunch *l)
     return k->function && dp_pocl_call(k->function, l);
 }
 
-/* ---- buffers of callers ---- */
-static cl_kernel distance_kernel(Opened *o)
+/* ---- kernels of our own ---- */
+static cl_kernel own_kernel(Opened *o, const char *name)
 {
-    static const char text[] = "__kernel void dp_distance(__global uchar *heap, ulong at, __global uchar *other)\n"
-                               "{\n"
-                               "    *(__global ulong *)(heap + at) = (ulong)other - (ulong)heap;\n"
-                               "}\n";
+    static const char text[] =
+        "__kernel void dp_distance(__global uchar *heap, ulong at, __global uchar *other)\n"
+        "{\n"
+        "    *(__global ulong *)(heap + at) = (ulong)other - (ulong)heap;\n"
+        "}\n"
+        "__kernel void dp_sweep(__global uchar *heap, ulong at, __global const uint4 *from, ulong n)\n"
+        "{\n"
+        "    uint4 sum = 0;\n"
+        "    for (ulong i = get_global_id(0); i < n; i += get_global_size(0))\n"
+        "        sum += from[i];\n"
+        "    if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 1)\n" /* or nothing would be read */
+        "        *(__global uint *)(heap + at) = sum.x;\n"
+        "}\n";
     const DpBuild build = {.text = text, .brings_builtins = true};
     char *log;
     DpDeviceProgram *p = opencl_build(&o->device, &build, &log);
@@ -564,7 +576,7 @@ static cl_kernel distance_kernel(Opened *o)
     free(log);
     if (!p)
         return NULL;
-    cl_kernel k = clCreateKernel((cl_program)p, "dp_distance", &code);
+    cl_kernel k = clCreateKernel((cl_program)p, name, &code);
     clReleaseProgram((cl_program)p); /* the kernel holds it */
     return status(&o->device, code, "clCreateKernel") ? NULL : k;
 }
@@ -575,13 +587,28 @@ static DpDeviceStatus opencl_reach(DpDevice *d, const DpBuffer *heap, uint64_t a
     const size_t one = 1;
     const cl_ulong word = at;
     cl_mem other = object;
-    o->distance = o->distance ? o->distance : distance_kernel(o);
+    o->distance = o->distance ? o->distance : own_kernel(o, "dp_distance");
     o->under_way = true;
     DpDeviceStatus done = o->distance ? DEVICE_OK : DEVICE_FAILED;
     done = done ? done : CALL(d, clSetKernelArg, o->distance, 0, sizeof(cl_mem), &heap->object);
     done = done ? done : CALL(d, clSetKernelArg, o->distance, 1, sizeof word, &word);
     done = done ? done : CALL(d, clSetKernelArg, o->distance, 2, sizeof other, &other);
     return done ? done : CALL(d, clEnqueueNDRangeKernel, o->queue, o->distance, 1, NULL, &one, &one, 0, NULL, NULL);
+}
+
+static DpDeviceStatus opencl_sweep(DpDevice *d, const DpBuffer *heap, uint64_t at, const DpBuffer *from, uint64_t bytes)
+{
+    Opened *o = (Opened *)d;
+    const size_t lanes = 256, all = lanes * 8 * d->facts.units;
+    const cl_ulong numbers[2] = {at, bytes / sizeof(cl_uint4)};
+    o->sweep = o->sweep ? o->sweep : own_kernel(o, "dp_sweep");
+    o->under_way = true;
+    DpDeviceStatus done = o->sweep ? DEVICE_OK : DEVICE_FAILED;
+    done = done ? done : CALL(d, clSetKernelArg, o->sweep, 0, sizeof(cl_mem), &heap->object);
+    done = done ? done : CALL(d, clSetKernelArg, o->sweep, 1, sizeof numbers[0], &numbers[0]);
+    done = done ? done : CALL(d, clSetKernelArg, o->sweep, 2, sizeof(cl_mem), &from->object);
+    done = done ? done : CALL(d, clSetKernelArg, o->sweep, 3, sizeof numbers[1], &numbers[1]);
+    return done ? done : CALL(d, clEnqueueNDRangeKernel, o->queue, o->sweep, 1, NULL, &all, &lanes, 0, NULL, NULL);
 }
 
 static uint64_t opencl_object_bytes(const DpDevice *d, void *object)
@@ -624,6 +651,7 @@ const DpBackend dp_opencl = {
     .fill = opencl_fill,
     .copy = opencl_copy,
     .reach = opencl_reach,
+    .sweep = opencl_sweep,
     .object_bytes = opencl_object_bytes,
     .wait = opencl_wait,
     .event_create = opencl_event_create,

@@ -246,8 +246,14 @@ void dp_forget_args(DpRt *rt)
  * hand again on the host (behind 400 MB a run's first ones took 20 us more on an H200). */
 void dp_settle(DpRt *rt)
 {
+    enum { SWEPT_LEAST = 64 << 20, SWEPT_MOST = 256 << 20 }; /* bytes: more than caches have */
     const DpBackend *backend = rt->device->backend;
+    const uint64_t kept = rt->kept.object ? rt->kept.bytes : 0;
     uint64_t word;
+    /* What copying has left in the caches would be written back meanwhile, as slowly as it is read. */
+    if (kept >= SWEPT_LEAST && !dp_failed(rt))
+        dp_rt_check_device(rt, backend->sweep(rt->device, &rt->heap.buffer, DP_MAILBOX, &rt->kept,
+                                              kept < SWEPT_MOST ? kept : SWEPT_MOST));
     for (uint32_t k = 0; k < 2 && !rt->device->facts.shares_memory && !dp_failed(rt); k++) {
         dp_rt_check_device(rt, dp_mailbox_touch(rt));
         if (!dp_failed(rt))
