@@ -554,24 +554,27 @@ static bool opencl_call(DpDevice *d, DpDeviceKernel *k, const DpLaunch *l)
 }
 
 /* ---- kernels of our own ---- */
-static cl_kernel own_kernel(Opened *o, const char *name)
+static const DpBuild distance_text = {
+    .text = "__kernel void dp_distance(__global uchar *heap, ulong at, __global uchar *other)\n"
+            "{\n"
+            "    *(__global ulong *)(heap + at) = (ulong)other - (ulong)heap;\n"
+            "}\n",
+    .brings_builtins = true}; /* it needs none */
+static const DpBuild sweep_text = {
+    .text = "__kernel void dp_sweep(__global uchar *heap, ulong at, __global const uint4 *from, ulong n)\n"
+            "{\n"
+            "    uint4 sum = 0;\n"
+            "    for (ulong i = get_global_id(0); i < n; i += get_global_size(0))\n"
+            "        sum += from[i];\n"
+            "    if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 1)\n" /* or nothing would be read */
+            "        *(__global uint *)(heap + at) = sum.x;\n"
+            "}\n",
+    .optimised = true};
+
+static cl_kernel own_kernel(Opened *o, const DpBuild *build, const char *name)
 {
-    static const char text[] =
-        "__kernel void dp_distance(__global uchar *heap, ulong at, __global uchar *other)\n"
-        "{\n"
-        "    *(__global ulong *)(heap + at) = (ulong)other - (ulong)heap;\n"
-        "}\n"
-        "__kernel void dp_sweep(__global uchar *heap, ulong at, __global const uint4 *from, ulong n)\n"
-        "{\n"
-        "    uint4 sum = 0;\n"
-        "    for (ulong i = get_global_id(0); i < n; i += get_global_size(0))\n"
-        "        sum += from[i];\n"
-        "    if ((sum.x ^ sum.y ^ sum.z ^ sum.w) == 1)\n" /* or nothing would be read */
-        "        *(__global uint *)(heap + at) = sum.x;\n"
-        "}\n";
-    const DpBuild build = {.text = text, .brings_builtins = true};
     char *log;
-    DpDeviceProgram *p = opencl_build(&o->device, &build, &log);
+    DpDeviceProgram *p = opencl_build(&o->device, build, &log);
     cl_int code = CL_SUCCESS;
     free(log);
     if (!p)
@@ -587,7 +590,7 @@ static DpDeviceStatus opencl_reach(DpDevice *d, const DpBuffer *heap, uint64_t a
     const size_t one = 1;
     const cl_ulong word = at;
     cl_mem other = object;
-    o->distance = o->distance ? o->distance : own_kernel(o, "dp_distance");
+    o->distance = o->distance ? o->distance : own_kernel(o, &distance_text, "dp_distance");
     o->under_way = true;
     DpDeviceStatus done = o->distance ? DEVICE_OK : DEVICE_FAILED;
     done = done ? done : CALL(d, clSetKernelArg, o->distance, 0, sizeof(cl_mem), &heap->object);
@@ -601,7 +604,7 @@ static DpDeviceStatus opencl_sweep(DpDevice *d, const DpBuffer *heap, uint64_t a
     Opened *o = (Opened *)d;
     const size_t lanes = 256, all = lanes * 8 * d->facts.units;
     const cl_ulong numbers[2] = {at, bytes / sizeof(cl_uint4)};
-    o->sweep = o->sweep ? o->sweep : own_kernel(o, "dp_sweep");
+    o->sweep = o->sweep ? o->sweep : own_kernel(o, &sweep_text, "dp_sweep");
     o->under_way = true;
     DpDeviceStatus done = o->sweep ? DEVICE_OK : DEVICE_FAILED;
     done = done ? done : CALL(d, clSetKernelArg, o->sweep, 0, sizeof(cl_mem), &heap->object);

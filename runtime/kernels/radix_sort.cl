@@ -51,8 +51,12 @@ static inline ulong dp_sort_key(__global uchar *heap, ulong src, ulong j, uint s
     case 1: return (ulong)(DP_AT(char, src)[j] + 128);
     case 2: return (ulong)(DP_AT(short, src)[j] + 32768);
     case 6: return DP_AT(ushort, src)[j];
-    case 3: case 7: case 9: return dp_sort_key_of(DP_AT(uint, src)[j], scalar);
-    default: return dp_sort_key_of(DP_AT(ulong, src)[j], scalar);
+    case 3: return dp_sort_key_of(DP_AT(uint, src)[j], 3);
+    case 4: return dp_sort_key_of(DP_AT(ulong, src)[j], 4);
+    case 7: return DP_AT(uint, src)[j];
+    case 8: return DP_AT(ulong, src)[j];
+    case 9: return dp_sort_key_of(DP_AT(uint, src)[j], 9);
+    default: return dp_sort_key_of(DP_AT(ulong, src)[j], 10);
     }
 }
 
