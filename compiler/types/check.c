@@ -317,8 +317,10 @@ Checked *check_program(Session *s, Module **modules, uint32_t nmodules, const As
     finish_tables(c, ids);
     assert((s->error_count || !any_error(c, ids)) && "types: an error that was not reported");
     check_matches(c);
-    if (s->error_count == 0)
+    if (s->error_count == 0) {
+        warn_operators(c);
         warn_unused(c);
+    }
     return c->out;
 }
 

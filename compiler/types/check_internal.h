@@ -8,6 +8,7 @@
  *     generalise.c  free variables of the component become TY_RIGID; the rest gets its default
  *     warn_match.c  cases that are missing or never reached (usefulness.c)
  *     warn_unused.c names that nothing uses
+ *     warn_operators.c  operators that look like others, comparisons that are always the same
  *     check.c       the driver, entries, and the final tables
  *     type_text.c   types as messages show them
  *     type_error_notes.c  errors about types, with where the types came from
@@ -360,9 +361,10 @@ void check_data_uses(Checker *c);
 void mark_elements(Type *t);
 bool contains_function(Type *t);
 
-/* ---- warnings, about the program's own file: warn_match.c, warn_unused.c ---- */
+/* ---- warnings, about the program's own file: warn_match.c, warn_unused.c, warn_operators.c ---- */
 /* Finds out which matches are exhaustive, in all files. */
 void check_matches(Checker *c);
 void warn_unused(Checker *c);
+void warn_operators(Checker *c);
 
 #endif
