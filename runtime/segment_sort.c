@@ -85,7 +85,7 @@ static void runs_args(Args *a, const Runs *r, uint32_t which)
     dp_args_add(a, dp_block_addr(r->at[which]));
 }
 
-/* Do keys give back their values, and is nothing else wanted? */
+/* Do keys give back their values (DP_SORT_GIVES_BACK of segment_sort.cl), and is nothing else wanted? */
 static bool keys_are_all(const SegmentSort *k)
 {
     const DpScalar t = k->scalar;

@@ -6,14 +6,14 @@
 
 static bool is_number(const Expr *e, uint64_t number)
 {
-    return e && e->kind == E_INT && !e->integer.negative && e->integer.magnitude == number;
+    return e->kind == E_INT && !e->integer.negative && e->integer.magnitude == number;
 }
 
 /* `2^10`, `10^n`: who flips bits writes the literal behind. */
 static void warn_power(Checker *c, const Expr *e)
 {
-    const Expr *left = e->binary.left, *right = e->binary.right;
-    if (!(is_number(left, 2) || is_number(left, 10)) || !right)
+    const Expr *left = e->binary.left;
+    if (!is_number(left, 2) && !is_number(left, 10))
         return;
     diag_warning(c->s, e->binary.op_span, DIAG_XOR_AS_POWER, "`^` is exclusive or");
     diag_note_text(c->s, "a power is written `%u ** …`", (unsigned)left->integer.magnitude);
@@ -21,8 +21,8 @@ static void warn_power(Checker *c, const Expr *e)
 
 static bool is_unsigned(Checker *c, const Expr *e)
 {
-    const Type *t = e ? type_prune(c->out->expr_types[e->id]) : NULL;
-    return t && t->kind == TY_SCALAR && scalar_is_int(t->scalar) && !scalar_is_signed(t->scalar);
+    const Type *t = type_prune(c->out->expr_types[e->id]);
+    return t->kind == TY_SCALAR && scalar_is_int(t->scalar) && !scalar_is_signed(t->scalar);
 }
 
 /* `x >= 0`, `0 <= x`, `x < 0`, `0 > x` of what has no negative numbers. */
@@ -50,12 +50,13 @@ static void check_operator(void *context, Expr *e)
         warn_unsigned(c, e);
 }
 
+/* Of programs without errors: all expressions have types. */
 void warn_operators(Checker *c)
 {
     AstVisitor visitor = {.context = c, .expr = check_operator};
     for (uint32_t i = 0; i < c->out->ndefs; i++) {
         const Def *def = c->out->defs[i].def;
-        if (!c->failed[i] && is_program(c, scope_of(c, def)))
+        if (is_program(c, scope_of(c, def)))
             ast_walk(def, &visitor);
     }
 }
