@@ -48,8 +48,7 @@ enum {
     DP_MAILBOX_WORDS = DP_OWN_WORDS + DP_UNSETTLED_WORDS + DP_MOST_PENDING,
     DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
     DP_BIN_INSTANCES = DP_LOOK_BYTES,
-    DP_LIST_COUNTS = DP_LOOK_BYTES + 32, /* of segmented reductions: two sets of two u32, each set 0 before its turn */
-    DP_LIST_SET = 16,
+    DP_LIST_COUNTS = DP_LOOK_BYTES + 32,  /* of long segments: two u32, 0 between kernels */
     DP_REDUCE_COUNT = DP_LOOK_BYTES + 64, /* u32, 0 between kernels */
     DP_HEAP_START = 2304,
     DP_BLOCK_ALIGN = 256
@@ -288,6 +287,12 @@ typedef struct Unsettled {
 } Unsettled;
 
 /* Pieces of an array whose lengths nobody has looked at, see starts.c. */
+/* Segments of more than `most` elements: how many they are, and their pieces of 2^piece_log elements, at most; 0: none.
+ */
+typedef struct LongRows {
+    uint64_t most, longs, npieces, piece_log;
+} LongRows;
+
 typedef struct Starts {
     DpBlock *offsets; /* of n + 1 u64 and DP_LENGTHS_WORDS words, not written; owned. NULL: there are none */
     DpArr lengths;    /* owned */
@@ -295,8 +300,10 @@ typedef struct Starts {
     int64_t total;           /* what the lengths have to add up to */
     uint32_t negative, nest; /* sites of the failures, if they are not so */
     uint32_t place;          /* of dp_at */
-    DpBlock *sums;           /* for DP_ROWS of kernels/reduce.cl; owned, or NULL */
-    bool checked;            /* then these are there */
+    DpBlock *sums, *list;    /* for DP_ROWS of kernels/teams.cl; owned, or NULL */
+    LongRows longs;          /* on the list */
+    uint64_t alike;          /* elements, which the sums say whether one is beyond */
+    bool checked, summed;    /* are they right? do sums and list stand there? */
 } Starts;
 
 /* A loop's states, see looks.c. Of one loop at a time: in its rounds there are no other ones. */
@@ -329,7 +336,6 @@ struct DpRt {
     bool *announced; /* of each chain: has it been said that one of its programs is compiled? */
     bool compiling;  /* that is what was said last */
     Quick quick;
-    uint32_t list_turn; /* which set of DP_LIST_COUNTS is next */
     LookBack lookback;
     Words words;          /* of kernels that have too many for arguments */
     char *cache_dir;      /* NULL: no cache */
@@ -614,9 +620,16 @@ void dp_starts_settle_unasked(DpRt *rt, const DpCtx *c);
 void dp_starts_forget(DpRt *rt);
 /* They wait no more, and are the caller's. */
 Starts dp_starts_take(DpRt *rt);
-/* Memory for sums. False: nothing waits any more. */
-bool dp_starts_add_sums(DpRt *rt);
-/* Has them made, and the lengths checked, if that has not been done. */
+/* The list of long segments, as kernels/common.cl has it: memory for it, where its pieces are, and a launch that makes
+ * it by their offsets. */
+LongRows dp_long_rows(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most, DpLengths lengths);
+DpBlock *dp_long_rows_list(DpRt *rt, const LongRows *l);
+uint64_t dp_long_rows_pieces(const LongRows *l, uint64_t list);
+void dp_long_rows_find(DpRt *rt, const LongRows *l, DpBlock *list, uint64_t rows, uint64_t offsets);
+/* Memory for sums, which say whether a segment has more than `alike` elements, and a list of those of more than `most`.
+ * False: nothing waits any more. */
+bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike);
+/* Has them made, and the lengths checked, if they are not there. */
 void dp_starts_sum(DpRt *rt, Starts *s);
 
 /* context.c */

@@ -87,7 +87,7 @@ uint32_t dp_rt_way_group(const DpRt *rt, uint32_t kernel, uint32_t mode)
 {
     const DpKernelKind kind = rt->program->kernels[kernel].kind;
     const uint32_t way = mode / MODE_WAY;
-    const bool segments = (kind == DP_K_REDUCE || kind == DP_K_HIST) && way >= WAY_LANE && way <= WAY_ROWS;
+    const bool segments = (kind == DP_K_REDUCE || kind == DP_K_HIST) && (way == WAY_LANE || way == WAY_TEAM);
     uint32_t group = dp_rt_group_size(rt, kernel);
     while (segments && group > 32 && group > dp_param(rt, PARAM_SEGREDUCE_GROUP))
         group /= 2;

@@ -2,8 +2,8 @@
  *
  * CPU: a chunk of neighbouring segments a work-item, if none is so long that chunks would be uneven; else the path.
  *
- * GPU, by the bytes of a mean segment and the longest: an item takes a short one; where all are alike a team takes a
- * longer one; where they are not, or nothing is known, they are split by length. Little work goes by the path, which is
+ * GPU, by the bytes of a mean segment and the longest: where they are long and alike a team takes one; else a group
+ * takes several side by side, and those that are too long for that go in pieces. Little work goes by the path, which is
  * the one kernel that serves all, and so need not be compiled once more.
  *
  * Rows of `nest` whose lengths nobody has looked at (starts.c) are reduced by a kernel that begins with their lengths:
@@ -13,7 +13,7 @@
  * on a GPU, the tiles its units: in smaller tiles if not in large ones. */
 #include "internal.h"
 
-enum { ALONE = 256, PIECE = 1024, SHARED = 2 * PIECE, PIECE_LANES = 32 }; /* as in kernels/reduce.cl */
+enum { PIECE_LANES = 32 }; /* as in kernels/teams.cl */
 
 typedef struct Way {
     WayKind kind;
@@ -49,16 +49,6 @@ static bool find_nest(const DpRt *rt, const SegReduce *r, Nest *nest)
     return true;
 }
 
-static uint32_t value_bytes(const DpKernel *k)
-{
-    uint32_t bytes = 0, widest = 1;
-    for (uint32_t i = 0; i < k->nouts; i++) {
-        bytes = (bytes + 2 * k->out_bytes[i] - 1) / k->out_bytes[i] * k->out_bytes[i];
-        widest = k->out_bytes[i] > widest ? k->out_bytes[i] : widest;
-    }
-    return (bytes + widest - 1) / widest * widest;
-}
-
 enum { LOCAL_BYTES = 32 << 10 }; /* all devices have them */
 
 /* Of what a GPU's tile stages. */
@@ -67,7 +57,7 @@ static uint64_t local_bytes(const DpKernel *k, const TileSize *size)
     const DpTile *tile = &k->tile;
     if (tile->shape != DP_TILE_BLOCKS)
         return (uint64_t)size->columns * size->pieces * (tile->stream_bytes + 5 * (uint64_t)tile->row_bytes) +
-               (size->pieces > 1 ? (uint64_t)size->columns * size->pieces * value_bytes(k) : 0);
+               (size->pieces > 1 ? (uint64_t)size->columns * size->pieces * k->val_size : 0);
     return size->depth * (tile->stream_bytes + (uint64_t)tile->row_bytes * (size->rows + 4) +
                           (uint64_t)tile->column_bytes * (size->columns + 4));
 }
@@ -77,7 +67,7 @@ enum { LANES_ACROSS = 16, SMALL_TILE = 16, LEAST_TILE = 4, MOST_STATEMENTS = 204
 /* Of blocks on a GPU: what an item keeps, as nearly square as may be. Its code repeats the body for each. */
 static void block_item(const DpRt *rt, const DpKernel *k, WayKind tile, TileSize *size)
 {
-    const uint32_t words = (value_bytes(k) + 3) / 4, cost = k->cost ? k->cost : MOST_STATEMENTS;
+    const uint32_t words = (k->val_size + 3) / 4, cost = k->cost ? k->cost : MOST_STATEMENTS;
     uint32_t most = (uint32_t)dp_param(rt, PARAM_TILE_WORDS) / words;
     most = most > MOST_STATEMENTS / cost ? MOST_STATEMENTS / cost : most;
     const uint32_t bound = tile == WAY_LEAST_TILE ? LEAST_TILE : tile == WAY_SMALL_TILE ? SMALL_TILE : most;
@@ -280,14 +270,6 @@ static Way choose_cpu(const DpRt *rt, const SegReduce *r)
     return (Way){r->lengths.known && r->lengths.longest <= chunk / 4 ? WAY_LANE : WAY_PATH, 0};
 }
 
-/* Where short and long ones are mixed the mean says little: most are shorter. */
-static Way by_any_length(const DpRt *rt, const SegReduce *r)
-{
-    const bool is_short = mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES) * 4;
-    const uint32_t lanes = is_short ? 1 : team_lanes(rt, r) / 4;
-    return (Way){WAY_SPLIT, lanes ? lanes : 1};
-}
-
 /* Would items that take a short segment each store columns far from their neighbours'? The path loads and stores side
  * by side. */
 static bool keeps_short(const DpRt *rt, const SegReduce *r)
@@ -295,18 +277,29 @@ static bool keeps_short(const DpRt *rt, const SegReduce *r)
     return rt->program->kernels[r->kernel].kept_bytes > 0 && mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES) * 4;
 }
 
+/* Are segments short enough for an item each? */
+static bool suits_lanes(const DpRt *rt, const SegReduce *r)
+{
+    const bool scans = rt->program->kernels[r->kernel].kind == DP_K_SCAN;
+    return r->lengths.known && r->lengths.longest <= dp_param(rt, PARAM_LANE_LONGEST) &&
+           mean_bytes(rt, r) <= dp_param(rt, scans ? PARAM_LANE_BYTES : PARAM_REDUCE_BYTES);
+}
+
+static bool can_split(const DpRt *rt, const SegReduce *r) { return r->n < UINT32_MAX && dp_source_has_fence(rt); }
+
+/* Where short and long ones are mixed the mean says little: most are shorter. */
 static Way choose_gpu(const DpRt *rt, const SegReduce *r)
 {
-    const uint64_t longest = r->lengths.longest, most = dp_param(rt, PARAM_LANE_LONGEST);
     const uint32_t lanes = team_lanes(rt, r);
+    const bool fills = r->segments.nseg * lanes >= UINT64_C(256) * rt->device->facts.units;
     if (keeps_short(rt, r))
         return (Way){WAY_PATH, 0};
-    if (!r->lengths.known)
-        return by_any_length(rt, r);
-    if (longest <= most && mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES))
+    if (suits_lanes(rt, r))
         return (Way){WAY_LANE, 0};
-    const bool fills = r->segments.nseg * lanes >= UINT64_C(256) * rt->device->facts.units;
-    return longest / lanes <= most && fills ? (Way){WAY_TEAM, lanes} : by_any_length(rt, r);
+    if (r->lengths.known && mean_bytes(rt, r) >= dp_param(rt, PARAM_TEAM_LEAST) && fills &&
+        r->lengths.longest / lanes <= dp_param(rt, PARAM_LANE_LONGEST))
+        return (Way){WAY_TEAM, lanes};
+    return (Way){can_split(rt, r) ? WAY_SPLIT : WAY_PATH, 0};
 }
 
 enum { ASKED_BATCHES = 2 + WAY_TILE }; /* of the parameter's words the last one */
@@ -330,7 +323,7 @@ static Way choose(const DpRt *rt, const SegReduce *r)
     if (asked && asked != 1 + WAY_TILE && asked != ASKED_BATCHES) {
         const WayKind kind = (WayKind)(asked - 1);
         if (groups && (kind == WAY_SPLIT || kind == WAY_ROWS)) /* ROWS: nothing waits for it */
-            return by_any_length(rt, r);
+            return (Way){can_split(rt, r) ? WAY_SPLIT : WAY_PATH, 0};
         return (Way){groups || kind == WAY_PATH ? kind : WAY_LANE, team_lanes(rt, r)};
     }
     if (r->n + r->segments.nseg < dp_param(rt, PARAM_SEGREDUCE_PATH))
@@ -350,8 +343,7 @@ static bool is_scanned_by_lane(const DpRt *rt, const SegReduce *r)
     const uint64_t asked = dp_param(rt, PARAM_SEGSCAN);
     if (!dp_segscan_asks_lengths(rt, r))
         return asked == 1 + WAY_LANE;
-    const Way way = dp_rt_group_shape(rt, r->kernel) ? choose_gpu(rt, r) : choose_cpu(rt, r);
-    return way.kind == WAY_LANE;
+    return (dp_rt_group_shape(rt, r->kernel) ? choose_gpu(rt, r) : choose_cpu(rt, r)).kind == WAY_LANE;
 }
 
 /* ---- the ways ---- */
@@ -460,82 +452,48 @@ static void by_batches(DpRt *rt, const SegReduce *r)
     launch(rt, r, WAY_BATCHES, "dp_segreduce_tile", 2, groups < chunks ? groups : chunks, &a);
 }
 
-/* How many segments are longer than this, at most. */
-static uint64_t count_longer(const SegReduce *r, uint64_t length)
+enum { MOST_ROWS = 2048, UNIT_GROUPS = 8, GROUP_ELEMENTS = 1024 }; /* of a group; wanted for each unit; of a group */
+
+/* How many neighbouring segments a work-group takes: a power of two. */
+static uint64_t rows_of_group(const DpRt *rt, uint64_t elements, uint64_t rows)
 {
-    const uint64_t fit = r->n / (length + 1);
-    if (r->lengths.known && r->lengths.longest <= length)
-        return 0;
-    return fit < r->segments.nseg ? fit : r->segments.nseg;
+    const uint64_t asked = dp_param(rt, PARAM_SPLIT_ROWS), groups = UNIT_GROUPS * (uint64_t)rt->device->facts.units;
+    uint64_t each = MOST_ROWS;
+    while (each > 1 && (asked ? each > asked : each * groups > rows && each * elements > 2 * GROUP_ELEMENTS * rows))
+        each /= 2;
+    return each;
 }
 
-/* Work-groups for up to so many things, a team each, which they take in rounds if they are more. */
-static uint64_t round_groups(const DpRt *rt, const SegReduce *r, uint64_t n)
+/* Elements that fit into a group's local memory: DP_TILE in kernels/carry.cl. */
+static uint64_t most_of_group(const DpRt *rt, const SegReduce *r)
 {
-    const uint64_t wanted = groups_for(rt, r, WAY_SPLIT, n, PIECE_LANES), lanes = way_group(rt, r, WAY_SPLIT);
-    const uint64_t most = UINT64_C(4096) / lanes * rt->device->facts.units; /* who takes the next is up to the device */
-    return wanted < most ? wanted : most;
+    const uint32_t size = rt->program->kernels[r->kernel].val_size;
+    return (uint64_t)(size <= 4 ? 16 : size <= 8 ? 8 : size <= 16 ? 4 : 2) * way_group(rt, r, WAY_SPLIT);
 }
 
-/* What segments on a list take, in pieces. */
-typedef struct List {
-    uint64_t longs, npieces; /* at most; 0: there is no list */
-    uint64_t counts, next;   /* addresses of the set of numbers, and of that of the next time */
-    DpBlock *segments, *pieces, *part;
-} List;
-
-static List new_list(DpRt *rt, const SegReduce *r)
+/* Segments at the kernel's `offsets`, long ones on the list at `list`. if_long: unless none is beyond what is alike. */
+static void split(DpRt *rt, const SegReduce *r, WayKind way, const LongRows *l, DpBlock *list, bool if_long)
 {
-    List l = {.longs = count_longer(r, SHARED) ? count_longer(r, ALONE) : 0};
-    l.npieces = l.longs ? l.longs + r->n / PIECE : 0;
-    l.segments = dp_block_new(rt, l.longs, 16);
-    l.pieces = dp_block_new(rt, l.npieces, 4);
-    l.part = dp_block_new(rt, l.npieces, dp_rt_carry_bytes(rt, r->kernel));
-    l.counts = DP_LIST_COUNTS + DP_LIST_SET * rt->list_turn;
-    l.next = DP_LIST_COUNTS + DP_LIST_SET * !rt->list_turn;
-    return l;
-}
-
-static void release_list(DpRt *rt, const List *l)
-{
-    dp_block_release(rt, l->segments);
-    dp_block_release(rt, l->pieces);
-    dp_block_release(rt, l->part);
-}
-
-static void reduce_list(DpRt *rt, const SegReduce *r, WayKind way, const List *l)
-{
-    const uint64_t list = dp_block_addr(l->segments), part = dp_block_addr(l->part);
-    const uint64_t pieces[] = {r->vals, r->pos, l->counts, list, dp_block_addr(l->pieces), part, l->next};
-    const uint64_t join[] = {l->counts, list, part};
-    Args a = lead(r), b = lead(r);
-    if (!l->longs)
-        return;
-    dp_args_words(&a, pieces, 7);
-    dp_args_words(&b, join, 3);
-    launch(rt, r, way, "dp_segreduce_pieces", 2, round_groups(rt, r, l->npieces), &a);
-    if (!dp_source_has_fence(rt)) /* else the last piece of each joins them */
-        launch(rt, r, way, "dp_segreduce_join", 2, round_groups(rt, r, l->longs), &b);
-    rt->list_turn = !rt->list_turn;
-}
-
-/* How segments are split by length: up to `most` elements by teams of `lanes`. */
-static void add_split(const DpRt *rt, Args *a, const SegReduce *r, const List *l, uint32_t lanes)
-{
-    const uint64_t wanted = dp_param(rt, PARAM_SPLIT_LENGTH) * lanes, most = wanted < SHARED ? wanted : SHARED;
-    const uint64_t numbers[] = {r->vals, r->pos, l->counts, dp_block_addr(l->segments), dp_block_addr(l->pieces),
-                                most,    lanes};
-    dp_args_words(a, numbers, 7);
-}
-
-static void by_length(DpRt *rt, const SegReduce *r, uint32_t lanes)
-{
-    const List l = new_list(rt, r);
+    const uint64_t nseg = r->segments.nseg, rows = rows_of_group(rt, r->n, nseg), groups = (nseg + rows - 1) / rows;
+    const uint64_t each = way_group(rt, r, way) / PIECE_LANES, most = UNIT_GROUPS * (uint64_t)rt->device->facts.units;
+    const uint64_t wanted = (l->npieces + each - 1) / each, of_pieces = wanted < most ? wanted : most;
+    DpBlock *part = dp_block_new(rt, l->npieces, dp_rt_carry_bytes(rt, r->kernel));
+    const uint64_t at = dp_block_addr(list), pieces = dp_long_rows_pieces(l, at);
+    const uint64_t numbers[] = {r->vals, r->pos, at, pieces, dp_block_addr(part), l->most, l->piece_log, rows, if_long};
     Args a = lead(r);
-    add_split(rt, &a, r, &l, lanes);
-    launch(rt, r, WAY_SPLIT, "dp_segreduce_short", 2, groups_for(rt, r, WAY_SPLIT, r->segments.nseg, lanes), &a);
-    reduce_list(rt, r, WAY_SPLIT, &l);
-    release_list(rt, &l);
+    dp_args_words(&a, numbers, 9);
+    launch(rt, r, way, "dp_segreduce_split", 2, groups > of_pieces ? groups : of_pieces, &a);
+    dp_block_release(rt, part);
+}
+
+static void by_length(DpRt *rt, const SegReduce *r)
+{
+    const LongRows l = dp_long_rows(rt, r->n, r->segments.nseg, most_of_group(rt, r), r->lengths);
+    DpBlock *list = dp_long_rows_list(rt, &l);
+    if (l.longs)
+        dp_long_rows_find(rt, &l, list, r->segments.nseg, r->segments.offsets);
+    split(rt, r, WAY_SPLIT, &l, list, false);
+    dp_block_release(rt, list);
 }
 
 static void report(DpRt *rt, const SegReduce *r, Way way)
@@ -573,22 +531,20 @@ static bool goes_by_rows(const DpRt *rt, const SegReduce *r)
             r->n <= dp_size_mul(r->segments.nseg, dp_param(rt, PARAM_ROWS_MEAN)));
 }
 
-/* By length as ever or, if all are alike, as choose_gpu would have them done: the device knows. */
-static void reduce_rows(DpRt *rt, const SegReduce *r, const List *l)
+/* The device knows whether one is long. */
+static void reduce_rows(DpRt *rt, const SegReduce *r)
 {
     SegReduce rows = *r;
-    const uint32_t split = by_any_length(rt, r).lanes, team = team_lanes(rt, r);
-    const bool lane = mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES);
-    const bool fills = r->segments.nseg * team >= UINT64_C(256) * rt->device->facts.units;
-    const uint32_t whole = lane ? 1 : team, lanes = whole > split ? whole : split;
-    rows.segments.offsets = dp_block_addr(rt->starts.sums);
-    Args a = lead(&rows);
-    add_split(rt, &a, &rows, l, split);
-    dp_args_add(&a, lane || fills ? dp_param(rt, PARAM_LANE_LONGEST) * whole : 0);
-    dp_args_add(&a, whole);
     const Starts waiting = dp_starts_take(rt);
-    launch(rt, &rows, WAY_ROWS, "dp_segreduce_short", 2, groups_for(rt, r, WAY_ROWS, r->segments.nseg, lanes), &a);
-    reduce_list(rt, &rows, WAY_ROWS, l);
+    const bool are_short = mean_bytes(rt, r) <= dp_param(rt, PARAM_REDUCE_BYTES);
+    rows.segments.offsets = dp_block_addr(waiting.sums);
+    if (are_short) {
+        Args a = lead(&rows);
+        dp_args_add(&a, r->vals);
+        dp_args_add(&a, r->pos);
+        launch(rt, &rows, WAY_ROWS, "dp_segreduce_rows", 2, groups_for(rt, r, WAY_ROWS, r->segments.nseg, 1), &a);
+    }
+    split(rt, &rows, WAY_ROWS, &waiting.longs, waiting.list, are_short);
     rt->starts = waiting;
 }
 
@@ -596,17 +552,17 @@ bool dp_segreduce_by_rows(DpRt *rt, const SegReduce *r)
 {
     if (!goes_by_rows(rt, r))
         return false;
-    const List l = new_list(rt, r);
-    const bool waits = dp_starts_add_sums(rt); /* finding memory may have been a reason to look */
+    const uint64_t alike = dp_param(rt, PARAM_LANE_LONGEST);
+    const bool waits =
+        dp_starts_add_sums(rt, most_of_group(rt, r), alike); /* finding memory may have been a reason to look */
     if (waits) {
         Starts s = dp_starts_take(rt);
         dp_starts_sum(rt, &s);
         rt->starts = s;
         report(rt, r, (Way){WAY_ROWS, 0});
-        reduce_rows(rt, r, &l);
+        reduce_rows(rt, r);
         dp_profile_way(rt, "%s", "");
     }
-    release_list(rt, &l);
     return waits;
 }
 
@@ -631,7 +587,7 @@ void dp_segreduce(DpRt *rt, const SegReduce *r)
     case WAY_LANE: by_lane(rt, r); break;
     case WAY_TEAM: by_team(rt, r, way.lanes); break;
     case WAY_ROWS:
-    case WAY_SPLIT: by_length(rt, r, way.lanes); break;
+    case WAY_SPLIT: by_length(rt, r); break;
     case WAY_TILE:
     case WAY_SMALL_TILE:
     case WAY_LEAST_TILE: by_tile(rt, r, way.kind); break;

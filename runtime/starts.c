@@ -147,6 +147,7 @@ static void release(DpRt *rt, Starts *s)
 {
     dp_arr_release(rt, &s->lengths);
     dp_block_release(rt, s->sums);
+    dp_block_release(rt, s->list);
     dp_block_release(rt, s->offsets);
     *s = (Starts){.offsets = NULL};
 }
@@ -214,32 +215,83 @@ DpCol dp_starts(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t total, uint32_
 }
 
 /* ---- for reductions that begin with the lengths ---- */
-enum { ROWS_TILE = 2048 }; /* as in kernels/lengths.cl and reduce.cl */
+enum { ROWS_TILE = 2048 }; /* as in kernels/lengths.cl and teams.cl */
 
 static uint64_t tiles_of(uint64_t n) { return (n + ROWS_TILE - 1) / ROWS_TILE; }
 
-bool dp_starts_add_sums(DpRt *rt)
+/* Long ones go on a list, in pieces (kernels/common.cl). */
+enum { SUMS_HEAD = 16, LIST_HEAD = 16, LIST_BYTES = 32 };              /* as there */
+enum { LEAST_PIECE_LOG = 10, MOST_PIECE_LOG = 14, UNIT_PIECES = 128 }; /* of elements; pieces wanted for a unit */
+
+LongRows dp_long_rows(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most, DpLengths lengths)
 {
-    if (rt->starts.sums)
+    const uint64_t fit = elements / (most + 1), wanted = UNIT_PIECES * (uint64_t)rt->device->facts.units;
+    const uint64_t longs = lengths.known && lengths.longest <= most ? 0 : fit < rows ? fit : rows;
+    uint64_t piece_log = LEAST_PIECE_LOG;
+    while (piece_log < MOST_PIECE_LOG && elements >> (piece_log + 1) >= wanted)
+        piece_log++;
+    return (LongRows){most, longs, longs ? longs + (elements >> piece_log) : 0, piece_log};
+}
+
+DpBlock *dp_long_rows_list(DpRt *rt, const LongRows *l)
+{
+    return l->longs ? dp_block_new(rt, LIST_HEAD + LIST_BYTES * l->longs + 4 * l->npieces, 1) : NULL;
+}
+
+uint64_t dp_long_rows_pieces(const LongRows *l, uint64_t list) { return list + LIST_HEAD + LIST_BYTES * l->longs; }
+
+static void add_list(Args *a, const LongRows *l, DpBlock *list)
+{
+    const uint64_t at = dp_block_addr(list);
+    const uint64_t numbers[] = {
+        at, dp_long_rows_pieces(l, at), l->most, l->longs, l->npieces, l->piece_log, DP_LIST_COUNTS};
+    dp_args_words(a, numbers, 7);
+}
+
+void dp_long_rows_find(DpRt *rt, const LongRows *l, DpBlock *list, uint64_t rows, uint64_t offsets)
+{
+    const uint64_t numbers[] = {rows, offsets, DP_REDUCE_COUNT};
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 3);
+    add_list(&a, l, list);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_list"), 1, (uint32_t)tiles_of(rows), &a);
+}
+
+bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
+{
+    const Starts *s = &rt->starts;
+    if (s->sums && s->longs.most == most && s->alike == alike)
         return true;
-    DpBlock *sums = dp_block_new(rt, 32 + 16 * tiles_of(rt->starts.n) + 4 * rt->starts.n, 1);
-    if (rt->starts.offsets)
-        rt->starts.sums = sums;
-    else
+    const LongRows longs = dp_long_rows(rt, (uint64_t)s->total, s->n, most, (DpLengths){.known = false});
+    DpBlock *sums = dp_block_new(rt, SUMS_HEAD + 16 * tiles_of(s->n) + 4 * s->n, 1);
+    DpBlock *list = dp_long_rows_list(rt, &longs);
+    if (!rt->starts.offsets) {
         dp_block_release(rt, sums);
-    return rt->starts.offsets;
+        dp_block_release(rt, list);
+        return false;
+    }
+    dp_block_release(rt, rt->starts.sums);
+    dp_block_release(rt, rt->starts.list);
+    rt->starts.sums = sums;
+    rt->starts.list = list;
+    rt->starts.longs = longs;
+    rt->starts.alike = alike;
+    rt->starts.summed = false;
+    return true;
 }
 
 void dp_starts_sum(DpRt *rt, Starts *s)
 {
-    const uint64_t numbers[] = {
-        s->n, s->lengths.addr, dp_block_addr(s->sums), DP_REDUCE_COUNT, (uint64_t)s->total, s->negative, s->nest};
+    const uint64_t sums = dp_block_addr(s->sums);
+    const uint64_t numbers[] = {s->n, s->lengths.addr, sums, DP_REDUCE_COUNT, (uint64_t)s->total, s->negative, s->nest};
     Args a = {.n = 0};
-    if (s->checked)
+    if (s->summed)
         return;
     dp_args_words(&a, numbers, 7);
+    add_list(&a, &s->longs, s->list);
+    dp_args_add(&a, s->alike);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_rows"), 1, (uint32_t)tiles_of(s->n), &a);
-    s->checked = true;
+    s->checked = s->summed = true;
 }
 
 DpCol dp_pieces(DpRt *rt, DpCtx *c, const DpCol *starts, const DpArr *of, uint32_t bytes)

@@ -26,9 +26,9 @@ force() { # SHAPE WAYS FILE…: another way may take other numbers of launches t
         grep -v 'passed$' "$work/said"
     }
 }
-reduces="tests/run/segment_ways.dp tests/run/keep_columns.dp" tiles=tests/run/tiles.dp scans=tests/run/scan_ways.dp scan_maps=tests/run/scan_maps.dp sorts="tests/run/sort_ways.dp tests/run/sort_ends.dp" maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
+reduces="tests/run/segment_ways.dp tests/run/keep_columns.dp tests/run/split_ways.dp" tiles=tests/run/tiles.dp scans=tests/run/scan_ways.dp scan_maps=tests/run/scan_maps.dp sorts="tests/run/sort_ways.dp tests/run/sort_ends.dp" maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
     scatters=tests/run/scatter_ways.dp groups="tests/run/group_ways.dp tests/run/group_floats.dp" histograms=tests/run/hist_ways.dp \
-    rows="tests/run/segment_ways.dp tests/run/row_ways.dp"
+    rows="tests/run/segment_ways.dp tests/run/row_ways.dp tests/run/split_ways.dp"
 [ -z "${DPC_LONG:-}" ] || reduces="$reduces $tiles" scans="$scans $scan_maps"
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
@@ -36,10 +36,10 @@ for shape in cpu gpu; do
         force $shape $ways ${@:-$reduces $scans}
     done
     force $shape segscan=path,look-back=never ${@:-$scan_maps}
-    for ways in check-lengths=device,look-back=always,segreduce=split,split-length=4 segreduce=team,team-bytes=8; do
+    for ways in check-lengths=device,look-back=always,segreduce=split,split-rows=32 segreduce=team,team-bytes=8; do
         force $shape $ways ${@:-$reduces}
     done
-    for ways in segreduce=split,split-length=4 segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 \
+    for ways in segreduce=split segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 \
         segreduce=tile,tile-straight=on segreduce=tile,tile-straight=off segreduce=tile,tile-words=4; do
         force $shape $ways ${@:-$tiles}
     done
@@ -62,7 +62,7 @@ force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
 force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}
 force gpu sort-groups=1024,sort-parts=1000000 ${@:-$sorts}
-for ways in segreduce=rows segreduce=rows,split-length=4,lane-longest=16 segreduce=rows,team-bytes=8,lane-bytes=0; do
+for ways in segreduce=rows segreduce=rows,split-rows=64 segreduce=rows,split-rows=2048; do
     force gpu $ways ${@:-$rows}
 done
 for ways in scatter=windows scatter-large=0 scatter=direct; do

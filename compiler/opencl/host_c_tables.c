@@ -41,8 +41,9 @@ void host_kernel_facts(StrBuf *out, const DpKernel *k)
         strbuf_add(out, ".vector_inside = 1, ");
     if (k->spills)
         strbuf_printf(out, ".spills = 0x%xU, ", k->spills);
-    strbuf_printf(out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",
-                  k->in_bytes, k->nwords, k->nouts, k->val_bytes, k->cost);
+    strbuf_printf(
+        out, ".in_bytes = %u, .nwords = %u, .nouts = %u, .val_size = %u, .val_bytes = %u, .cost = %u, .out_bytes = {",
+        k->in_bytes, k->nwords, k->nouts, k->val_size, k->val_bytes, k->cost);
     for (uint32_t j = 0; j < k->nouts || j == 0; j++)
         strbuf_printf(out, "%s%u", j ? ", " : "", k->out_bytes[j]);
     strbuf_printf(out,

@@ -122,6 +122,7 @@ static DpKernel program_kernel(Plan *plan, const PlanKernel *k)
                      .spills = lanes.spills,
                      .nwords = k->words.n,
                      .nouts = k->nouts,
+                     .val_size = k->val_size,
                      .val_bytes = k->val_bytes};
     const uint32_t statements = emit_kernel_facts(&made, plan, k);
     made.vector_pays = lanes.pays && (statements <= EMIT_MANY_IN_VECTORS || lanes.memory || lanes.inside);

@@ -280,15 +280,16 @@ const char *plan_kind_name(PlanKernelKind kind)
     return names[kind];
 }
 
-/* Bytes of a dp_val at most: fields aligned to their size, the whole to 16. */
-static uint32_t value_bytes(const CoreType *types, uint32_t n)
+/* sizeof(dp_val): fields are aligned to their size, the whole to the widest. */
+static uint32_t value_size(const CoreType *types, uint32_t n)
 {
-    uint32_t at = 0;
+    uint32_t at = 0, widest = 1;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t bytes = emit_bytes(types[i]);
+        const uint32_t bytes = emit_bytes(types[i]);
         at = (at + bytes - 1) / bytes * bytes + bytes;
+        widest = bytes > widest ? bytes : widest;
     }
-    return at == 0 ? 16 : (at + 15) / 16 * 16;
+    return (at + widest - 1) / widest * widest;
 }
 
 /* The types of the body's results from `first` on: the fields of dp_val. */
@@ -299,7 +300,8 @@ static void set_values(Plan *plan, PlanKernel *k, uint32_t first, uint32_t n)
     k->values = arena_array(plan->arena, CoreType, n + 1);
     for (uint32_t i = 0; i < n; i++)
         k->values[i] = core_atom_type(k->fn->scope, k->stmt->body.block->results[first + i]);
-    k->val_bytes = value_bytes(k->values, n);
+    k->val_size = value_size(k->values, n);
+    k->val_bytes = k->val_size ? (k->val_size + 15) / 16 * 16 : 16;
     k->stored = k->values;
     k->nstored = n;
     if (!plan_maps(k))

@@ -93,7 +93,7 @@ typedef struct PlanKernel {
     CoreType *stored; /* what dp_store stores: the values, but of a SCAN with code behind it */
     uint32_t nstored;
     uint32_t nouts; /* output columns or arrays */
-    uint32_t val_bytes;
+    uint32_t val_size, val_bytes;
     VEC(PlanWord) words;
     VEC(PlanRows) rows;
     bool trusting;  /* its code has loops, which may not end, or indexes without a check: had earlier checks failed */

@@ -101,7 +101,8 @@ typedef struct DpKernel {
     uint32_t nwords;    /* argument words */
     uint32_t nouts;     /* output columns (SCATTER, HIST: arrays) */
     uint8_t out_bytes[DP_MAX_OUTS]; /* element sizes of the outputs; a MAP with more is split by the compiler */
-    uint32_t val_bytes;             /* upper bound of sizeof(dp_val), a multiple of 16 */
+    uint32_t val_size;              /* sizeof(dp_val) */
+    uint32_t val_bytes;             /* the same, up to a multiple of 16 */
     uint32_t cost;                  /* of an element, in statements; 0: not known, there are loops */
     DpPlace library;                /* if the place calls the library: where that has it; else file is NULL */
     const DpPlace *fused;           /* nfused other places whose code is in it */

@@ -364,6 +364,11 @@ static inline ulong dp_warp_up(ulong word, uint by)
 #define DP_WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
+/* The list of long segments (teams.cl), at `list`: the u32 numbers of their pieces and of themselves, then for each, from DP_LIST_HEAD on, its number, its first
+ * piece, how many of its pieces are done, and its elements: where they begin, and how many. At `pieces` for each piece where its segment stands in the list. */
+enum { DP_SUMS_HEAD = 16, DP_LIST_HEAD = 16, DP_LIST_BYTES = 32 };
+#define DP_PIECES_OF(elements) (((elements) + (1UL << piece_log) - 1) >> piece_log) /* of 2^piece_log */
+
 /* Bits of carries (carry.cl). */
 enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
 

@@ -439,101 +439,134 @@ DP_KERNEL void dp_lengths_write(DP_HEAP, ulong n, ulong address, ulong stride, u
 }
 
 #if DP_FENCE
-/* For reductions that begin with the lengths (DP_ROWS in reduce.cl): each work-group scans a tile of lengths. At `rows` the sum of all lengths
- * and the longest, then from DP_ROWS_TILES on two words for each tile, of which the first becomes the sum of the tiles before it, then for each
- * length a u32, the sum of those before it in its tile. The group that comes last scans the tiles; if these are not lengths of pieces of `total`
- * elements, fewer than UINT_MAX, it reports failure `negative` or `nest`. `counter`: a u32, 0 before and after. Sums are plain, as no length counts
- * as more than UINT_MAX: then they are wrong, but not `total`, and are found once more. */
-enum { DP_ROWS_TILES = 32 };
-#define DP_ROWS_NEGATIVE (DP_LONG + 1) /* the longest, where there is a negative one */
-#define DP_TILE_SUM(k) (*DP_AT(ulong, part + 16 * (k)))
-#define DP_TILE_LONGEST(k) (*DP_AT(ulong, part + 16 * (k) + 8))
-/* Of the work-group's lanes: `ahead` of each what those before it have, `all`, and the largest `top`; by warps, or by sixteens. */
+/* Of a work-group's lanes: `ahead` of each what the sums of those before it come to, and `all`; by warps, or by sixteens. SUMS: a ulong for each lane, in
+ * local memory; PART_SUMS: one for each DP_LANES_PART of them. */
 #if DP_WARPS
-#define DP_ROWS_STEP(d) \
+enum { DP_LANES_PART = 32 };
+#define DP_LANES_STEP(d) \
+    x = dp_warp_up(up_to, d); \
+    up_to += (l & 31) >= (d) ? x : 0;
+#define DP_LANES_SCAN_PART(SUMS, sum, ahead) \
     { \
-        const ulong x = dp_warp_up(up_to, d), y = dp_warp_up(top, d); \
-        up_to += (l & 31) >= (d) ? x : 0; \
-        top = max(top, y); \
-    }
-#define DP_ROWS_OF_PART(sum, top, ahead) \
-    { \
-        ulong up_to = (sum); \
-        DP_ROWS_STEP(1) DP_ROWS_STEP(2) DP_ROWS_STEP(4) DP_ROWS_STEP(8) DP_ROWS_STEP(16) \
+        ulong up_to = (sum), x; \
+        DP_LANES_STEP(1) DP_LANES_STEP(2) DP_LANES_STEP(4) DP_LANES_STEP(8) DP_LANES_STEP(16) \
         ahead = up_to - (sum); \
     }
-enum { DP_ROWS_PART = 32 };
 #else
-#define DP_ROWS_OF_PART(sum, top, ahead) \
-    sums[l] = (sum); \
-    tops[l] = (top); \
+enum { DP_LANES_PART = 16 };
+#define DP_LANES_SCAN_PART(SUMS, sum, ahead) \
+    SUMS[l] = (sum); \
     barrier(CLK_LOCAL_MEM_FENCE); \
-    _Pragma("unroll 4") for (uint q = 0; q < 16; q++) { \
-        ahead += q < (l & 15) ? sums[(l & ~15U) + q] : 0; \
-        top = max(top, tops[(l & ~15U) + q]); \
-    }
-enum { DP_ROWS_PART = 16 };
+    _Pragma("unroll 4") for (uint q = 0; q < 16; q++) ahead += q < (l & 15) ? SUMS[(l & ~15U) + q] : 0;
 #endif
-#define DP_ROWS_SCAN(sum, top, ahead, all) \
-    DP_ROWS_OF_PART(sum, top, ahead) \
-    if (l % DP_ROWS_PART == DP_ROWS_PART - 1) { \
-        part_sums[l / DP_ROWS_PART] = ahead + (sum); \
-        part_tops[l / DP_ROWS_PART] = top; \
-    } \
+#define DP_LANES_SCAN(SUMS, PART_SUMS, sum, ahead, all) \
+    DP_LANES_SCAN_PART(SUMS, sum, ahead) \
+    if (l % DP_LANES_PART == DP_LANES_PART - 1) \
+        PART_SUMS[l / DP_LANES_PART] = ahead + (sum); \
     barrier(CLK_LOCAL_MEM_FENCE); \
-    _Pragma("unroll 4") for (uint q = 0; q < DP_WG / DP_ROWS_PART; q++) { \
-        const ulong x = part_sums[q]; \
-        ahead += q < l / DP_ROWS_PART ? x : 0; \
-        all += x; \
-        top = max(top, part_tops[q]); \
+    _Pragma("unroll 4") for (uint q = 0; q < DP_WG / DP_LANES_PART; q++) { \
+        ahead += q < l / DP_LANES_PART ? PART_SUMS[q] : 0; \
+        all += PART_SUMS[q]; \
     }
 
-DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulong counter, ulong total, ulong negative, ulong nest)
+/* Puts a work-group's long segments on the list, all its lanes at once: those with `is_long` have one, `segment`, of `length` elements from `begin` on. There is room for
+ * `longs` and `most_pieces`: what is more is not noted. `numbers` are two u32, 0 before. */
+#define DP_LIST_LONG(is_long, segment, begin, length) \
+    if (l == 0) \
+        nfound[0] = 0; \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    if (is_long) { \
+        volatile __global uint *number = (volatile __global uint *)(heap + numbers); \
+        const uint k = (uint)DP_PIECES_OF((ulong)(length)), place = atomic_inc(number + 1), p = place < longs ? atomic_add(number, k) : 0; \
+        if (place < longs && p + (ulong)k <= most_pieces) { \
+            const ulong entry = list + DP_LIST_HEAD + DP_LIST_BYTES * (ulong)place; \
+            *DP_AT(uint4, entry) = (uint4)((uint)(segment), p, 0, 0); \
+            *DP_AT(ulong2, entry + 16) = (ulong2)((begin), (length)); \
+            found[atomic_inc(nfound)] = (uint4)(place, p, k, 0); \
+        } \
+    } \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    for (uint f = 0; f < nfound[0]; f++) \
+        for (uint p = l; p < found[f].z; p += DP_WG) \
+            *DP_AT(uint, pieces + 4 * (ulong)(found[f].y + p)) = found[f].x; \
+    barrier(CLK_LOCAL_MEM_FENCE);
+/* By the last group: the numbers stand in the list, and are 0 again. */
+#define DP_LIST_END(none) \
+    if (l < 2) { \
+        const uint number = atomic_xchg((volatile __global uint *)(heap + numbers) + l, 0U); \
+        *DP_AT(uint, list + 4 * l) = (none) ? 0 : number; \
+    }
+
+/* For reductions that begin with the lengths (DP_ROWS in teams.cl): each work-group goes over a tile of lengths. At `rows` a word, not 0 if one has more than `alike` elements, and, from
+ * DP_SUMS_HEAD on, two words for each tile, of which the first becomes the sum of the tiles before it, then for each length a u32, the sum of those before it in its tile. Segments of more than `most` elements are put on the
+ * list, where they begin in their tile. The group that comes last scans the tiles; if these are not lengths of pieces of `total` elements, fewer than UINT_MAX, it reports
+ * failure `negative` or `nest`. `counter`: a u32, 0 before and after. Sums are plain, and of the lengths' low words: then they are wrong, but not `total` without a word
+ * above, and are found once more. */
+#define DP_TILE_SUM(k) (*DP_AT(ulong, part + 16 * (k)))
+#define DP_TILE_ODD(k) (*DP_AT(ulong, part + 16 * (k) + 8)) /* has one a word above, 1? more than `alike` elements, 2? */
+DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulong counter, ulong total, ulong negative, ulong nest,
+                               ulong list, ulong pieces, ulong most, ulong longs, ulong most_pieces, ulong piece_log, ulong numbers, ulong alike)
 {
-    __local ulong sums[DP_WG], tops[DP_WG], part_sums[DP_WG / DP_ROWS_PART], part_tops[DP_WG / DP_ROWS_PART];
+    __local ulong sums[DP_WG], part_sums[DP_WG / DP_LANES_PART];
     __local long lows[DP_WG];
-    __local uint staged[DP_LENGTHS_TILE + DP_WG], last[1]; /* of each lane one free */
+    __local uint4 staged[DP_LENGTHS_TILE / 4], found[DP_WG];
+    __local uint last[1], odd[1], any_long[1], nfound[1];
     const uint l = get_local_id(0);
-    const ulong stride = 8, tiles = get_num_groups(0), part = rows + DP_ROWS_TILES, numbers = part + 16 * tiles;
+    const ulong stride = 8, tiles = get_num_groups(0), part = rows + DP_SUMS_HEAD, sums_at = part + 16 * tiles;
     const ulong t = get_group_id(0), at = t * DP_LENGTHS_TILE + l * DP_LENGTHS_EACH;
     const uint count = (uint)min((ulong)DP_LENGTHS_TILE, n - t * DP_LENGTHS_TILE);
-    uint length[DP_LENGTHS_EACH]; /* more counts as UINT_MAX, which is more than there are elements */
+    const __local uint *own = (__local uint *)staged + l * DP_LENGTHS_EACH;
     long low = 0, loaded[DP_LENGTHS_EACH];
-    ulong top = 0, sum = 0, ahead = 0, all = 0;
+    uint longest = 0, above = 0;
+    ulong sum = 0, ahead = 0, all = 0;
+    if (l == 0)
+        any_long[0] = odd[0] = 0;
     DP_LENGTHS_LOAD(loaded, t * DP_LENGTHS_TILE, count)
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        const uint j = q * DP_WG + l;
-        top = max(top, loaded[q] < 0 ? DP_ROWS_NEGATIVE : min((ulong)loaded[q], DP_LONG));
-        staged[j + j / DP_LENGTHS_EACH] = (uint)clamp(loaded[q], 0L, (long)UINT_MAX);
+        above |= (uint)(loaded[q] >> 32);
+        ((__local uint *)staged)[q * DP_WG + l] = (uint)loaded[q];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        length[q] = staged[l * (DP_LENGTHS_EACH + 1) + q];
-        sum += length[q];
+        sum += own[q];
+        longest = max(longest, own[q]);
     }
-    DP_ROWS_SCAN(sum, top, ahead, all)
-    uint before = (uint)min(ahead, (ulong)UINT_MAX); /* of sums beyond that nothing is right */
+    if (above)
+        atomic_or(odd, 1U);
+    if (longest > alike)
+        atomic_or(odd, 2U);
+    if (longest > most)
+        any_long[0] = 1;
+    DP_LANES_SCAN(sums, part_sums, sum, ahead, all)
+    ulong before = ahead;
+    uint number[DP_LENGTHS_EACH];
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
-        const uint own = length[q];
-        length[q] = before;
-        before += own;
+        number[q] = (uint)min(before, (ulong)UINT_MAX);
+        before += own[q];
     }
     if (count == DP_LENGTHS_TILE) {
 #pragma unroll
         for (uint q = 0; q < DP_LENGTHS_EACH; q += 4)
-            *DP_AT(uint4, numbers + 4 * (at + q)) = (uint4)(length[q], length[q + 1], length[q + 2], length[q + 3]);
+            *DP_AT(uint4, sums_at + 4 * (at + q)) = (uint4)(number[q], number[q + 1], number[q + 2], number[q + 3]);
     } else {
 #pragma unroll
         for (uint q = 0; q < DP_LENGTHS_EACH; q++)
             if (at + q < n)
-                *DP_AT(uint, numbers + 4 * (at + q)) = length[q];
+                *DP_AT(uint, sums_at + 4 * (at + q)) = number[q];
+    }
+    before = ahead;
+    const uint rounds = any_long[0] && longs ? DP_LENGTHS_EACH : 0;
+    for (uint q = 0; q < rounds; q++) {
+        const uint length = own[q];
+        DP_LIST_LONG(length > most, at + q, before, (ulong)length)
+        before += length;
     }
     if (l == 0) {
-        DP_TILE_SUM(t) = min(all, DP_LONG);
-        DP_TILE_LONGEST(t) = top;
+        DP_TILE_SUM(t) = all;
+        DP_TILE_ODD(t) = odd[0];
         DP_IS_LAST_GROUP(last[0], counter)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -544,19 +577,37 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
     if (last[0])
         DP_DEVICE_FENCE();
     const ulong ours = last[0] ? tiles : 0, lo = dp_chunk_start(ours, DP_WG, l), hi = dp_chunk_start(ours, DP_WG, l + 1);
-    sum = top = ahead = all = 0;
-#pragma unroll 8
-    for (ulong k = lo; k < hi; k++) {
-        sum = min(sum + DP_TILE_SUM(k), DP_LONG);
-        top = max(top, DP_TILE_LONGEST(k));
+    ulong of_tile[DP_LENGTHS_EACH];
+    above = 0;
+    sum = ahead = all = 0;
+    for (ulong k = lo; k < hi; k += DP_LENGTHS_EACH) {
+        ulong is_odd[DP_LENGTHS_EACH];
+#pragma unroll
+        for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+            of_tile[q] = k + q < hi ? DP_TILE_SUM(k + q) : 0;
+            is_odd[q] = k + q < hi ? DP_TILE_ODD(k + q) : 0;
+        }
+#pragma unroll
+        for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+            sum += of_tile[q];
+            above |= (uint)is_odd[q];
+        }
     }
-    DP_ROWS_SCAN(sum, top, ahead, all)
-    for (ulong k = lo; k < hi; k++) {
-        const ulong own = DP_TILE_SUM(k);
-        DP_TILE_SUM(k) = ahead;
-        ahead += own;
+    if (above)
+        atomic_or(odd, above);
+    DP_LANES_SCAN(sums, part_sums, sum, ahead, all)
+    for (ulong k = lo; k < hi; k += DP_LENGTHS_EACH) {
+#pragma unroll
+        for (uint q = 0; q < DP_LENGTHS_EACH; q++)
+            of_tile[q] = k + q < hi ? DP_TILE_SUM(k + q) : 0;
+#pragma unroll
+        for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+            if (k + q < hi)
+                DP_TILE_SUM(k + q) = ahead;
+            ahead += of_tile[q];
+        }
     }
-    const ulong wrong = ours && (all != total || top == DP_ROWS_NEGATIVE) ? n : 0;
+    const ulong wrong = ours && (all != total || (odd[0] & 1)) ? n : 0;
     sum = 0;
     for (ulong i = l; i < wrong; i += DP_WG) {
         sum = dp_size_add(sum, dp_length(heap, address, stride, i));
@@ -565,17 +616,54 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
     sums[l] = sum;
     lows[l] = low;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (l == 0 && ours) {
-        DP_SUM(rows, 0) = all;
-        DP_LONGEST(rows, 0) = top;
-        for (uint k = 1; k < DP_WG && wrong; k++) {
+    if (ours && longs)
+        DP_LIST_END(wrong)
+    if (ours && l == 0)
+        *DP_AT(ulong, rows) = odd[0] & 2;
+    if (l == 0 && wrong) {
+        for (uint k = 1; k < DP_WG; k++) {
             sum = dp_size_add(sum, sums[k]);
             low = min(low, lows[k]);
         }
-        if (wrong && low < 0)
+        if (low < 0)
             dp_error(heap, (uint)negative, low, 0, 0);
-        else if (wrong)
+        else
             dp_error(heap, (uint)nest, (long)sum, (long)total, 0);
+    }
+}
+
+/* The list of segments whose offsets are there. `counter` as above. */
+DP_KERNEL void dp_lengths_list(DP_HEAP, ulong n, ulong offsets, ulong counter, ulong list, ulong pieces, ulong most, ulong longs, ulong most_pieces,
+                               ulong piece_log, ulong numbers)
+{
+    __local uint4 found[DP_WG];
+    __local uint last[1], any_long[1], nfound[1];
+    const uint l = get_local_id(0);
+    const ulong base = (ulong)get_group_id(0) * DP_LENGTHS_TILE;
+    ulong longest = 0;
+    if (l == 0)
+        any_long[0] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll
+    for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
+        const ulong s = base + q * DP_WG + l;
+        longest = max(longest, s < n ? DP_OFFSET(offsets, s + 1) - DP_OFFSET(offsets, s) : 0);
+    }
+    if (longest > most)
+        any_long[0] = 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint rounds = any_long[0] ? DP_LENGTHS_EACH : 0;
+    for (uint q = 0; q < rounds; q++) {
+        const ulong s = base + q * DP_WG + l, begin = s < n ? DP_OFFSET(offsets, s) : 0, length = s < n ? DP_OFFSET(offsets, s + 1) - begin : 0;
+        DP_LIST_LONG(length > most, s, begin, length)
+    }
+    if (l == 0) {
+        DP_IS_LAST_GROUP(last[0], counter)
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (last[0]) {
+        DP_DEVICE_FENCE();
+        DP_LIST_END(false)
     }
 }
 #endif

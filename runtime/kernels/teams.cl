@@ -1,27 +1,41 @@
-/* REDUCE on a GPU by teams: `lanes` neighbouring work-items, a power of two up to a warp, take a segment. Where any order will do they stride over
- * it, so that loads come side by side, else each has a run of neighbours; then they are joined in order.
+/* REDUCE on a GPU where segments are of any length.
  *
- * DP_TEAM: all segments by teams of one size.
+ * DP_TEAM: all segments by teams of one size: `lanes` neighbouring work-items, a power of two up to a warp, take a segment. Where any order will do they
+ * stride over it, so that loads come side by side, else each has a run of neighbours; then they are joined in order.
  *
- * DP_SPLIT: a work-item, or a team of `lanes`, takes a segment of at most `most` elements. Then teams of the work-group take its
- * longer ones, and segments of more than DP_SHARED elements are put on a list, in pieces of DP_PIECE, those of more than DP_ALONE too
- * where the group has many (neighbours of a power law are often alike). A team reduces a piece, and another one joins those of a segment. So it
- * serves all lengths, also those that the host does not know.
+ * DP_SPLIT: a work-group takes `rows` neighbouring segments. Their elements, as many whole segments at a time as fit, are computed side by side and kept in
+ * local memory, so that nothing waits for the longest one; then a work-item takes a segment there, or a part of DP_PART elements of a longer one. Segments of more
+ * than `most` elements are on a list (lengths.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them.
  *
- * DP_ROWS: the same, where offsets have not been made: they come from the sums that dp_lengths_rows (lengths.cl) has left at `offsets`. If
- * no segment is longer than `longest`, teams of `whole` work-items take all of them instead. Whatever the lengths are, nothing is read beyond the n
+ * DP_ROWS: the same, where offsets have not been made: they come from the sums that dp_lengths_rows has left at `offsets`. Where segments are short on average work-items
+ * take whole ones from where they are, dp_segreduce_rows, if none is long; else dp_segreduce_split does all. Whatever the lengths are, nothing is read beyond the n
  * elements. */
 #if DP_WAY == DP_ROWS
 #undef DP_SEG_START
-#undef DP_SEG_END
-enum { DP_ROWS_TILE = 2048 };
-static inline ulong dp_row_start(DP_HEAP, ulong rows, ulong n, ulong nseg, ulong s)
+enum { DP_SUMS_TILE = 2048 };
+#define DP_ONE_IS_LONG(sums) (*DP_AT(ulong, (sums)) != 0)
+static inline ulong dp_tile_start(DP_HEAP, ulong sums, ulong s) { return *DP_AT(ulong, sums + DP_SUMS_HEAD + 16 * (s / DP_SUMS_TILE)); }
+static inline ulong dp_row_start(DP_HEAP, ulong sums, ulong n, ulong nseg, ulong s)
 {
-    const ulong part = rows + 32, numbers = part + 16 * ((nseg + DP_ROWS_TILE - 1) / DP_ROWS_TILE);
-    return s < nseg ? min(*DP_AT(ulong, part + 16 * (s / DP_ROWS_TILE)) + *DP_AT(uint, numbers + 4 * s), n) : n;
+    const ulong numbers = sums + DP_SUMS_HEAD + 16 * ((nseg + DP_SUMS_TILE - 1) / DP_SUMS_TILE);
+    return s < nseg ? min(dp_tile_start(heap, sums, s) + *DP_AT(uint, numbers + 4 * s), n) : n;
 }
 #define DP_SEG_START(s) dp_row_start(heap, offsets, n, nseg, (s))
-#define DP_SEG_END(s) dp_row_start(heap, offsets, n, nseg, (s) + 1)
+#define DP_LIST_START(s) dp_tile_start(heap, offsets, (s)) /* what the list's begin at */
+DP_KERNEL void dp_segreduce_rows(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong vals, ulong pos
+                                 DP_WORDS DP_OUTS)
+{
+    const ulong s = get_global_id(0);
+    if (s >= nseg || DP_ONE_IS_LONG(offsets))
+        return;
+    ulong i = DP_SEG_START(s), end = DP_SEG_START(s + 1);
+    dp_val v = DP_NEUTRAL(s);
+    DP_ALL_OF(v, i, end, s)
+    dp_store(out, s, v DP_PASS_OUTS);
+}
+#else
+#define DP_ONE_IS_LONG(sums) true
+#define DP_LIST_START(s) 0
 #endif
 /* What lane k of the team's finds in elements [i, end). */
 static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k, uint lanes, ulong vals, ulong pos DP_WORDS)
@@ -41,9 +55,7 @@ static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k
         c.bits = DP_HAS;
         c.v = DP_ELEMENT(i, s);
         i += step;
-#if DP_WAY == DP_TEAM /* whole segments are long enough */
         DP_SEVERAL(8, c.v, i, end, step, s)
-#endif
         DP_SEVERAL(4, c.v, i, end, step, s)
         for (; i < end && DP_OPEN(c.v); i += step)
             c.v = DP_OP(s, c.v, DP_ELEMENT(i, s));
@@ -94,97 +106,16 @@ DP_KERNEL void dp_segreduce_team(__global uchar *restrict heap, __global uchar *
         dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
 }
 #else
-/* At `list` for each long segment itself, its first piece, and how many of its pieces are done; at `pieces` for each piece where its
- * segment stands in the list. At `counts` the u32 numbers of pieces and of long segments; they are 0 before. */
-enum { DP_ALONE = 256, DP_PIECE = 1024, DP_SHARED = 2 * DP_PIECE, DP_PIECE_LANES = 32, DP_TEAMS = DP_WG / DP_PIECE_LANES };
-#define DP_LIST_SEGMENT(j) (*DP_AT(uint, list + 16 * (ulong)(j)))
-#define DP_LIST_FIRST(j) (*DP_AT(uint, list + 16 * (ulong)(j) + 4))
-#define DP_LIST_DONE(j) ((volatile __global uint *)(out + list + 16 * (ulong)(j) + 8))
+enum { DP_TILE_ROWS = 2048, DP_PART = 65, DP_PARTS = 2 * DP_TILE / DP_PART + 1 };
+enum { DP_PIECE_LANES = 32, DP_TEAMS = DP_WG / DP_PIECE_LANES };
+#define DP_PARTS_OF(elements) (((elements) + DP_PART - 1) / DP_PART)
 /* Rounds in which the work-group's teams take numbers below `count`; p: the team's, if it is there. */
 #define DP_TEAM_ROUNDS(count, first, step, p, there) \
     for (uint round = (first), p = round + l / DP_PIECE_LANES, there = p < (count); round < (count); \
          round += (step), p += (step), there = p < (count))
 
-DP_KERNEL void dp_segreduce_short(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                  ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong most, ulong many
-#if DP_WAY == DP_ROWS
-                                  , ulong longest, ulong whole
-#endif
-                                   DP_WORDS DP_OUTS)
-{
-    __local dp_carry sh[DP_WG];
-    __local uint shared[DP_WG], shareds[1], middling[1], longs[1];
-    __local uint4 found[DP_WG]; /* of long ones: place in the list, first piece, number of pieces */
-#if DP_WAY == DP_ROWS
-    const bool alike = *DP_AT(ulong, offsets + 8) <= longest;
-    most = alike ? ULONG_MAX : most;
-    many = alike ? whole : many;
-#endif
-    const uint l = get_local_id(0), lanes = (uint)many;
-    const ulong base = get_group_id(0) * (ulong)(DP_WG / lanes);
-    uint k = l & (lanes - 1);
-    ulong s = base + l / lanes;
-    bool mine = s < nseg;
-    dp_carry c;
-    c.bits = 0;
-    ulong elements = 0; /* if nobody has taken them */
-    if (l == 0)
-        shareds[0] = middling[0] = longs[0] = 0;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (mine) {
-        ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
-        mine = end - i <= most;
-        if (mine && lanes == 1) {
-            dp_val v = DP_NEUTRAL(s);
-            DP_ALL_OF(v, i, end, s)
-            dp_store(out, s, v DP_PASS_OUTS);
-        } else if (mine) {
-            c = dp_team_part(heap, i, end, s, k, lanes, vals, pos DP_PASS);
-        } else if (k == 0) {
-            elements = end - i;
-            if (elements > DP_ALONE && elements <= DP_SHARED)
-                atomic_inc(middling);
-        }
-    }
-    DP_TEAM_JOIN()
-    if (mine && k == 0 && lanes > 1)
-        dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
-#if DP_WAY == DP_ROWS && DP_NVIDIA /* PoCL bears no return before a barrier */
-    if (alike)
-        return;
-#endif
-    barrier(CLK_LOCAL_MEM_FENCE);
-    if (elements > 0 && elements <= (list && middling[0] > 2 * DP_TEAMS ? DP_ALONE : DP_SHARED)) {
-        shared[atomic_inc(shareds)] = l / lanes;
-    } else if (elements > 0) {
-        volatile __global uint *number = (volatile __global uint *)(out + counts);
-        uint count = (uint)((elements + DP_PIECE - 1) / DP_PIECE);
-        uint first = atomic_add(number, count), j = atomic_inc(number + 1);
-        *(__global uint4 *)(out + list + 16 * (ulong)j) = (uint4)((uint)s, first, 0, 0);
-        found[atomic_inc(longs)] = (uint4)(j, first, count, 0);
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    k = l & (DP_PIECE_LANES - 1);
-    for (uint q = 0; q < longs[0]; q++)
-        for (uint p = l; p < found[q].z; p += DP_WG)
-            *(__global uint *)(out + pieces + 4 * (ulong)(found[q].y + p)) = found[q].x;
-    const uint count = shareds[0];
-    DP_TEAM_ROUNDS(count, 0, DP_TEAMS, q, there)
-    {
-        c.bits = 0;
-        if (there) {
-            s = base + shared[q];
-            c = dp_team_part(heap, DP_SEG_START(s), DP_SEG_END(s), s, k, DP_PIECE_LANES, vals, pos DP_PASS);
-        }
-        DP_PIECE_JOIN()
-        if (there && k == 0)
-            dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
-    }
-}
-
-/* How many pieces segment s has; what lane k of a team finds in those of the segment whose first one is `first`. Read through `out`, as they have
+/* What lane k of a team finds in `several` pieces of segment s, of which the first is `first`. Read through `out`, as they have
  * been written in this kernel perhaps. */
-#define DP_PIECES_OF(s) ((DP_SEG_END(s) - DP_SEG_START(s) + DP_PIECE - 1) / DP_PIECE)
 static inline dp_carry dp_pieces_part(__global uchar *out, __global uchar *heap, ulong s, ulong part, ulong first, ulong several, uint k DP_WORDS)
 {
     dp_carry c;
@@ -195,41 +126,189 @@ static inline dp_carry dp_pieces_part(__global uchar *out, __global uchar *heap,
     return c;
 }
 
-/* Where there is a fence, the team that does the last piece of a segment joins them: then dp_segreduce_join has nothing to do. */
-DP_KERNEL void dp_segreduce_pieces(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                   ulong vals, ulong pos, ulong counts, ulong list, ulong pieces, ulong part, ulong next DP_WORDS DP_OUTS)
+/* The end of the segments from `at` on whose elements fit into local memory, as many for each work-item if that is so. Segment j of the group's
+ * begins starts[j] elements behind the first one. */
+static inline uint dp_fitting(__local const uint *starts, uint at, uint count)
 {
-    __local dp_carry sh[DP_WG];
+    const uint from = starts[at];
+    uint to = min(at + DP_WG, count), lo = at;
+    if (starts[to] - from <= DP_TILE) {
+        for (uint next = min(to + DP_WG, count); to < count && starts[next] - from <= DP_TILE; next = min(next + DP_WG, count))
+            to = next;
+        return to;
+    }
+    while (to - lo > 1) {
+        const uint mid = lo + (to - lo) / 2;
+        if (starts[mid] - from <= DP_TILE)
+            lo = mid;
+        else
+            to = mid;
+    }
+    return lo;
+}
+
+#if DP_USES_SEG
+/* The segment of element i of the group's, which is in [lo, hi). */
+static inline uint dp_group_segment(__local const uint *starts, uint lo, uint hi, uint i)
+{
+    while (hi - lo > 1) {
+        const uint mid = lo + (hi - lo) / 2;
+        if (starts[mid] <= i)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+#define DP_FLAT_SEGMENT(j) (base + dp_group_segment(starts, at, to, from + (j)))
+#else
+#define DP_FLAT_SEGMENT(j) 0
+#endif
+
+/* Elements j ... end - 1 in local memory, joined to v. Of a function that changes a struct that it is given PoCL 3.1 makes wrong code here. */
+#define DP_FOLD(v, j, end, s) \
+    for (; j < end && DP_OPEN(v); j++) \
+        v = DP_OP(s, v, dp_stage_get(stage + DP_SLOT(j)));
+/* list: 0 where no segment is long. part: a carry for each piece. if_long: is there nothing to do unless one is long? */
+DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
+                                  ulong vals, ulong pos, ulong list, ulong pieces, ulong part, ulong most, ulong piece_log, ulong rows, ulong if_long
+                                   DP_WORDS DP_OUTS)
+{
+    __local uint4 room[(DP_VAL_WORDS * DP_SLOTS + 3) / 4];
+    __local uint starts[DP_TILE_ROWS + 1], *stage = (__local uint *)room;
+    __local dp_carry *sh = (__local dp_carry *)room;
     __local uint last[DP_TEAMS];
-    const uint l = get_local_id(0), k = l & (DP_PIECE_LANES - 1), count = *DP_AT(uint, counts);
-    if (get_group_id(0) == 0 && l < 2) /* for the next time */
-        *(__global uint *)(out + next + 4 * l) = 0;
-    DP_TEAM_ROUNDS(count, (uint)get_group_id(0) * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
+    __local dp_val sums[DP_PARTS];
+    __local uint parts[DP_PARTS], part_rows[DP_PARTS]; /* where they begin and end in local memory; whose they are */
+    __local uint longer[DP_PARTS];                     /* segments of several parts, and their first ones */
+    __local uint numbers[2];                           /* of parts, of longer ones */
+    __local ushort long_rows[DP_TILE_ROWS];
+    __local uint nlong[1];
+    const uint l = get_local_id(0), group = get_group_id(0);
+    const bool works = !if_long || DP_ONE_IS_LONG(offsets);
+
+    /* ---- neighbouring segments: where they begin ---- */
+    const ulong base = min(group * rows, nseg);
+    const uint count = works ? (uint)min(rows, nseg - base) : 0;
+    if (l < 2)
+        numbers[l] = 0;
+    if (l == 0)
+        nlong[0] = 0;
+    const ulong first = DP_SEG_START(base);
+    for (uint j = l; j <= count; j += DP_WG)
+        starts[j] = (uint)(DP_SEG_START(base + j) - first);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint j = l; j < count; j += DP_WG) {
+        const uint length = starts[j + 1] - starts[j];
+        if (length > most)
+            long_rows[atomic_inc(nlong)] = (ushort)j;
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+
+    for (uint at = 0; at < count;) {
+        uint to = dp_fitting(starts, at, count);
+        for (uint q = 0; q < nlong[0]; q++)
+            to = long_rows[q] >= at ? min(to, (uint)long_rows[q]) : to;
+        const uint from = starts[at], elements = starts[to] - from;
+        const ulong i = first + from;
+        uint j = l;
+#if DP_LANES
+        for (; j + 7 * DP_WG < elements; j += 8 * DP_WG) {
+            dp_val x[8];
+            DP_ELEMENTS(x, 8, i + j + q * DP_WG, DP_FLAT_SEGMENT(j + q * DP_WG))
+#pragma unroll
+            for (uint q = 0; q < 8; q++)
+                dp_stage_put(stage + DP_SLOT(j + q * DP_WG), x[q]);
+        }
+        if (j < elements) {
+            dp_val x[7];
+            const uint end = elements - 1;
+            DP_ELEMENTS(x, 7, i + min(j + q * DP_WG, end), DP_FLAT_SEGMENT(min(j + q * DP_WG, end)))
+#pragma unroll
+            for (uint q = 0; q < 7; q++)
+                if (j + q * DP_WG < elements)
+                    dp_stage_put(stage + DP_SLOT(j + q * DP_WG), x[q]);
+        }
+#else
+        for (; j < elements; j += DP_WG)
+            dp_stage_put(stage + DP_SLOT(j), DP_ELEMENT(i + j, DP_FLAT_SEGMENT(j)));
+#endif
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint row = at + l; row < to; row += DP_WG) {
+            const ulong s = base + row;
+            const uint b = starts[row] - from, e = starts[row + 1] - from;
+            if (e - b <= DP_PART) {
+                dp_val v = DP_NEUTRAL(s);
+                uint j = b;
+                DP_FOLD(v, j, e, s)
+                dp_store(out, s, v DP_PASS_OUTS);
+            } else {
+                const uint several = DP_PARTS_OF(e - b), p = atomic_add(numbers, several);
+                longer[atomic_inc(numbers + 1)] = row | p << 16;
+                for (uint q = 0; q < several; q++) {
+                    parts[p + q] = (b + q * DP_PART) << 16 | min(b + (q + 1) * DP_PART, e);
+                    part_rows[p + q] = row;
+                }
+            }
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint nparts = numbers[0], nlonger = numbers[1];
+        for (uint p = l; p < nparts; p += DP_WG) {
+            const ulong s = base + part_rows[p];
+            const uint end = parts[p] & 0xFFFF;
+            uint j = parts[p] >> 16;
+            dp_val v = dp_stage_get(stage + DP_SLOT(j));
+            j++;
+            DP_FOLD(v, j, end, s)
+            sums[p] = v;
+        }
+#if DP_NVIDIA /* PoCL bears no barrier behind a condition */
+        if (nparts)
+#endif
+            barrier(CLK_LOCAL_MEM_FENCE);
+        if (l < 2 && nparts)
+            numbers[l] = 0;
+        for (uint p = l; p < nlonger; p += DP_WG) {
+            const uint row = longer[p] & 0xFFFF, several = DP_PARTS_OF(starts[row + 1] - starts[row]);
+            const ulong s = base + row;
+            dp_val v = DP_NEUTRAL(s);
+            for (uint q = 0; q < several; q++)
+                v = DP_OP(s, v, sums[(longer[p] >> 16) + q]);
+            dp_store(out, s, v DP_PASS_OUTS);
+        }
+        at = max(to, at + 1); /* a long one is on the list */
+    }
+
+    /* ---- pieces ---- */
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint npieces = works && list ? *DP_AT(uint, list) : 0, k = l & (DP_PIECE_LANES - 1);
+    DP_TEAM_ROUNDS(npieces, group * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
     {
-        ulong s = 0, first = 0, several = 0;
-        uint j = 0;
+        ulong s = 0, first = 0, several = 0, done = 0;
         dp_carry c;
         c.bits = 0;
         if (there) {
-            j = *DP_AT(uint, pieces + 4 * (ulong)p);
-            s = DP_LIST_SEGMENT(j);
-            first = DP_LIST_FIRST(j);
-            ulong i = DP_SEG_START(s) + (p - first) * DP_PIECE, end = DP_SEG_END(s);
-            several = DP_PIECES_OF(s);
-            c = dp_team_part(heap, i, min(i + DP_PIECE, end), s, k, DP_PIECE_LANES, vals, pos DP_PASS);
+            const ulong entry = list + DP_LIST_HEAD + DP_LIST_BYTES * (ulong)*DP_AT(uint, pieces + 4 * (ulong)p);
+            const uint2 whose = *DP_AT(uint2, entry);
+            const ulong2 elements = *DP_AT(ulong2, entry + 16);
+            s = whose.x;
+            first = whose.y;
+            done = entry + 8;
+            several = DP_PIECES_OF(elements.y);
+            const ulong begin = DP_LIST_START(s) + elements.x, i = begin + ((p - first) << piece_log);
+            c = dp_team_part(heap, i, min(i + (1UL << piece_log), begin + elements.y), s, k, DP_PIECE_LANES, vals, pos DP_PASS);
         }
         DP_PIECE_JOIN()
         uint is_last = 0;
         if (there && k == 0) {
             dp_put_carry(out, part, p, s, sh[l]);
-#if DP_FENCE
             DP_DEVICE_FENCE();
-            is_last = atomic_inc(DP_LIST_DONE(j)) + 1 == several;
-#endif
+            is_last = atomic_inc((volatile __global uint *)(out + done)) + 1 == several;
+            if (is_last)
+                *(volatile __global uint *)(out + done) = 0; /* for the next time */
         }
         if (k == 0)
             last[l / DP_PIECE_LANES] = is_last;
-#if DP_FENCE
         DP_WARP_BARRIER();
         const bool joins = last[l / DP_PIECE_LANES];
         c.bits = 0;
@@ -239,27 +318,6 @@ DP_KERNEL void dp_segreduce_pieces(__global uchar *restrict heap, __global uchar
         }
         DP_PIECE_JOIN()
         if (joins && k == 0)
-            dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
-#endif
-    }
-}
-
-DP_KERNEL void dp_segreduce_join(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                 ulong counts, ulong list, ulong part DP_WORDS DP_OUTS)
-{
-    __local dp_carry sh[DP_WG];
-    const uint l = get_local_id(0), k = l & (DP_PIECE_LANES - 1), count = *DP_AT(uint, counts + 4);
-    DP_TEAM_ROUNDS(count, (uint)get_group_id(0) * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, j, there)
-    {
-        ulong s = 0;
-        dp_carry c;
-        c.bits = 0;
-        if (there) {
-            s = DP_LIST_SEGMENT(j);
-            c = dp_pieces_part(out, heap, s, part, DP_LIST_FIRST(j), DP_PIECES_OF(s), k DP_PASS);
-        }
-        DP_PIECE_JOIN()
-        if (there && k == 0)
             dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
     }
 }

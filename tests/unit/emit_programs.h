@@ -127,6 +127,8 @@ static inline void add_holes(StrBuf *text, const Plan *plan, const PlanKernel *k
     add_template(text, "kernels/common.cl");
     add_template(text, "kernels/segments.cl");
     emit_kernel_source(text, plan, k);
+    if (k->kind == PLAN_REDUCE || k->kind == PLAN_SCAN || k->kind == PLAN_HIST)
+        strbuf_printf(text, "typedef char dp_is_of_this_size[sizeof(dp_val) == %u ? 1 : -1];\n", k->val_size);
 }
 
 static inline bool run_clang(const PlanKernel *k, const StrBuf *text, const char *option, const char *then)
