@@ -287,11 +287,12 @@ typedef struct Unsettled {
 } Unsettled;
 
 /* Pieces of an array whose lengths nobody has looked at, see starts.c. */
-/* Segments of more than `most` elements: how many they are, and their pieces of 2^piece_log elements, at most; 0: none.
- */
-typedef struct LongRows {
-    uint64_t most, longs, npieces, piece_log;
-} LongRows;
+/* Segments that are split by length (kernels/teams.cl): a group takes `rows` neighbours. Those of more than `most`
+ * elements go in pieces of 2^piece_log: how many they are, and their pieces, at most; likewise ranges of tiles of more
+ * than `heavy` elements. */
+typedef struct Splits {
+    uint64_t rows, most, longs, npieces, piece_log, heavy, nranges;
+} Splits;
 
 typedef struct Starts {
     DpBlock *offsets; /* of n + 1 u64 and DP_LENGTHS_WORDS words, not written; owned. NULL: there are none */
@@ -301,7 +302,7 @@ typedef struct Starts {
     uint32_t negative, nest; /* sites of the failures, if they are not so */
     uint32_t place;          /* of dp_at */
     DpBlock *sums, *list;    /* for DP_ROWS of kernels/teams.cl; owned, or NULL */
-    LongRows longs;          /* on the list */
+    Splits splits;           /* what the list is for */
     uint64_t alike;          /* elements, which the sums say whether one is beyond */
     bool checked, summed;    /* are they right? do sums and list stand there? */
 } Starts;
@@ -620,12 +621,13 @@ void dp_starts_settle_unasked(DpRt *rt, const DpCtx *c);
 void dp_starts_forget(DpRt *rt);
 /* They wait no more, and are the caller's. */
 Starts dp_starts_take(DpRt *rt);
-/* The list of long segments, as kernels/common.cl has it: memory for it, where its pieces are, and a launch that makes
- * it by their offsets. */
-LongRows dp_long_rows(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most, DpLengths lengths);
-DpBlock *dp_long_rows_list(DpRt *rt, const LongRows *l);
-uint64_t dp_long_rows_pieces(const LongRows *l, uint64_t list);
-void dp_long_rows_find(DpRt *rt, const LongRows *l, DpBlock *list, uint64_t rows, uint64_t offsets);
+/* The list for these, as kernels/common.cl has it: memory for it, NULL if nothing can be on it; its parts; and a launch
+ * that makes it by offsets. */
+Splits dp_splits(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most, DpLengths lengths);
+DpBlock *dp_splits_list(DpRt *rt, const Splits *l);
+uint64_t dp_splits_entries(const Splits *l, uint64_t list);
+uint64_t dp_splits_pieces(const Splits *l, uint64_t list);
+void dp_splits_find(DpRt *rt, const Splits *l, DpBlock *list, uint64_t rows, uint64_t offsets);
 /* Memory for sums, which say whether a segment has more than `alike` elements, and a list of those of more than `most`.
  * False: nothing waits any more. */
 bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike);

@@ -452,18 +452,6 @@ static void by_batches(DpRt *rt, const SegReduce *r)
     launch(rt, r, WAY_BATCHES, "dp_segreduce_tile", 2, groups < chunks ? groups : chunks, &a);
 }
 
-enum { MOST_ROWS = 2048, UNIT_GROUPS = 8, GROUP_ELEMENTS = 1024 }; /* of a group; wanted for each unit; of a group */
-
-/* How many neighbouring segments a work-group takes: a power of two. */
-static uint64_t rows_of_group(const DpRt *rt, uint64_t elements, uint64_t rows)
-{
-    const uint64_t asked = dp_param(rt, PARAM_SPLIT_ROWS), groups = UNIT_GROUPS * (uint64_t)rt->device->facts.units;
-    uint64_t each = MOST_ROWS;
-    while (each > 1 && (asked ? each > asked : each * groups > rows && each * elements > 2 * GROUP_ELEMENTS * rows))
-        each /= 2;
-    return each;
-}
-
 /* Elements that fit into a group's local memory: DP_TILE in kernels/carry.cl. */
 static uint64_t most_of_group(const DpRt *rt, const SegReduce *r)
 {
@@ -471,27 +459,29 @@ static uint64_t most_of_group(const DpRt *rt, const SegReduce *r)
     return (uint64_t)(size <= 4 ? 16 : size <= 8 ? 8 : size <= 16 ? 4 : 2) * way_group(rt, r, WAY_SPLIT);
 }
 
-/* Segments at the kernel's `offsets`, long ones on the list at `list`. if_long: unless none is beyond what is alike. */
-static void split(DpRt *rt, const SegReduce *r, WayKind way, const LongRows *l, DpBlock *list, bool if_long)
+enum { UNIT_GROUPS = 8 }; /* wanted for a unit, where pieces are to be taken */
+
+/* Segments at the kernel's `offsets`. if_long: unless none is beyond what is alike. */
+static void split(DpRt *rt, const SegReduce *r, WayKind way, const Splits *l, DpBlock *list, bool if_long)
 {
-    const uint64_t nseg = r->segments.nseg, rows = rows_of_group(rt, r->n, nseg), groups = (nseg + rows - 1) / rows;
+    const uint64_t groups = l->nranges + (r->segments.nseg + l->rows - 1) / l->rows;
     const uint64_t each = way_group(rt, r, way) / PIECE_LANES, most = UNIT_GROUPS * (uint64_t)rt->device->facts.units;
     const uint64_t wanted = (l->npieces + each - 1) / each, of_pieces = wanted < most ? wanted : most;
     DpBlock *part = dp_block_new(rt, l->npieces, dp_rt_carry_bytes(rt, r->kernel));
-    const uint64_t at = dp_block_addr(list), pieces = dp_long_rows_pieces(l, at);
-    const uint64_t numbers[] = {r->vals, r->pos, at, pieces, dp_block_addr(part), l->most, l->piece_log, rows, if_long};
+    const uint64_t at = dp_block_addr(list), entries = dp_splits_entries(l, at), pieces = dp_splits_pieces(l, at);
+    const uint64_t numbers[] = {r->vals, r->pos,       at,      entries,  pieces,     dp_block_addr(part),
+                                l->most, l->piece_log, l->rows, l->heavy, l->nranges, if_long};
     Args a = lead(r);
-    dp_args_words(&a, numbers, 9);
+    dp_args_words(&a, numbers, 12);
     launch(rt, r, way, "dp_segreduce_split", 2, groups > of_pieces ? groups : of_pieces, &a);
     dp_block_release(rt, part);
 }
 
 static void by_length(DpRt *rt, const SegReduce *r)
 {
-    const LongRows l = dp_long_rows(rt, r->n, r->segments.nseg, most_of_group(rt, r), r->lengths);
-    DpBlock *list = dp_long_rows_list(rt, &l);
-    if (l.longs)
-        dp_long_rows_find(rt, &l, list, r->segments.nseg, r->segments.offsets);
+    const Splits l = dp_splits(rt, r->n, r->segments.nseg, most_of_group(rt, r), r->lengths);
+    DpBlock *list = dp_splits_list(rt, &l);
+    dp_splits_find(rt, &l, list, r->segments.nseg, r->segments.offsets);
     split(rt, r, WAY_SPLIT, &l, list, false);
     dp_block_release(rt, list);
 }
@@ -544,7 +534,7 @@ static void reduce_rows(DpRt *rt, const SegReduce *r)
         dp_args_add(&a, r->pos);
         launch(rt, &rows, WAY_ROWS, "dp_segreduce_rows", 2, groups_for(rt, r, WAY_ROWS, r->segments.nseg, 1), &a);
     }
-    split(rt, &rows, WAY_ROWS, &waiting.longs, waiting.list, are_short);
+    split(rt, &rows, WAY_ROWS, &waiting.splits, waiting.list, are_short);
     rt->starts = waiting;
 }
 

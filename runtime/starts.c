@@ -219,39 +219,64 @@ enum { ROWS_TILE = 2048 }; /* as in kernels/lengths.cl and teams.cl */
 
 static uint64_t tiles_of(uint64_t n) { return (n + ROWS_TILE - 1) / ROWS_TILE; }
 
-/* Long ones go on a list, in pieces (kernels/common.cl). */
-enum { SUMS_HEAD = 16, LIST_HEAD = 16, LIST_BYTES = 32 };              /* as there */
-enum { LEAST_PIECE_LOG = 10, MOST_PIECE_LOG = 14, UNIT_PIECES = 128 }; /* of elements; pieces wanted for a unit */
+/* ---- the list of what is split by length ---- */
+enum { SUMS_HEAD = 16, LIST_HEAD = 16, LIST_BYTES = 32, RANGE_BYTES = 8 }; /* as in kernels/common.cl */
+enum { LEAST_PIECE_LOG = 10, MOST_PIECE_LOG = 14, UNIT_PIECES = 128 };     /* of elements; pieces wanted for a unit */
+enum { UNIT_GROUPS = 8, GROUP_ELEMENTS = 1024 };                           /* wanted for a unit; for a group */
 
-LongRows dp_long_rows(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most, DpLengths lengths)
+static uint64_t rows_of_group(const DpRt *rt, uint64_t elements, uint64_t rows)
 {
-    const uint64_t fit = elements / (most + 1), wanted = UNIT_PIECES * (uint64_t)rt->device->facts.units;
-    const uint64_t longs = lengths.known && lengths.longest <= most ? 0 : fit < rows ? fit : rows;
-    uint64_t piece_log = LEAST_PIECE_LOG;
-    while (piece_log < MOST_PIECE_LOG && elements >> (piece_log + 1) >= wanted)
-        piece_log++;
-    return (LongRows){most, longs, longs ? longs + (elements >> piece_log) : 0, piece_log};
+    const uint64_t asked = dp_param(rt, PARAM_SPLIT_ROWS), groups = UNIT_GROUPS * (uint64_t)rt->device->facts.units;
+    uint64_t each = ROWS_TILE;
+    while (each > 1 && (asked ? each > asked : each * groups > rows && each * elements > 2 * GROUP_ELEMENTS * rows))
+        each /= 2;
+    return each;
 }
 
-DpBlock *dp_long_rows_list(DpRt *rt, const LongRows *l)
+/* What a group of them takes four times on average is too much for one. */
+static void add_ranges(const DpRt *rt, Splits *l, uint64_t elements, uint64_t rows, DpLengths lengths)
 {
-    return l->longs ? dp_block_new(rt, LIST_HEAD + LIST_BYTES * l->longs + 4 * l->npieces, 1) : NULL;
+    const uint64_t usual = 4 * (elements / rows + 1) * l->rows, least = dp_param(rt, PARAM_SPLIT_HEAVY),
+                   wanted = usual < least ? least : usual;
+    const bool alike = lengths.known && dp_size_mul(lengths.longest, l->rows) <= wanted;
+    l->heavy = wanted * (ROWS_TILE / l->rows);
+    l->nranges = alike || elements <= l->heavy ? 0 : 2 * (elements / wanted + 1);
 }
 
-uint64_t dp_long_rows_pieces(const LongRows *l, uint64_t list) { return list + LIST_HEAD + LIST_BYTES * l->longs; }
-
-static void add_list(Args *a, const LongRows *l, DpBlock *list)
+Splits dp_splits(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most, DpLengths lengths)
 {
-    const uint64_t at = dp_block_addr(list);
-    const uint64_t numbers[] = {
-        at, dp_long_rows_pieces(l, at), l->most, l->longs, l->npieces, l->piece_log, DP_LIST_COUNTS};
-    dp_args_words(a, numbers, 7);
+    const uint64_t fit = elements / (most + 1), pieces = UNIT_PIECES * (uint64_t)rt->device->facts.units;
+    Splits l = {.rows = rows_of_group(rt, elements, rows), .most = most, .piece_log = LEAST_PIECE_LOG};
+    while (l.piece_log < MOST_PIECE_LOG && elements >> (l.piece_log + 1) >= pieces)
+        l.piece_log++;
+    l.longs = lengths.known && lengths.longest <= most ? 0 : fit < rows ? fit : rows;
+    l.npieces = l.longs ? l.longs + (elements >> l.piece_log) : 0;
+    add_ranges(rt, &l, elements, rows, lengths);
+    return l;
 }
 
-void dp_long_rows_find(DpRt *rt, const LongRows *l, DpBlock *list, uint64_t rows, uint64_t offsets)
+uint64_t dp_splits_entries(const Splits *l, uint64_t list) { return list + LIST_HEAD + RANGE_BYTES * l->nranges; }
+uint64_t dp_splits_pieces(const Splits *l, uint64_t list) { return dp_splits_entries(l, list) + LIST_BYTES * l->longs; }
+
+DpBlock *dp_splits_list(DpRt *rt, const Splits *l)
+{
+    return l->longs || l->nranges ? dp_block_new(rt, dp_splits_pieces(l, 0) + 4 * l->npieces, 1) : NULL;
+}
+
+static void add_list(Args *a, const Splits *l, DpBlock *list)
+{
+    const uint64_t at = dp_block_addr(list), entries = dp_splits_entries(l, at), pieces = dp_splits_pieces(l, at);
+    const uint64_t numbers[] = {at,           entries, pieces,   l->most,    l->longs,      l->npieces,
+                                l->piece_log, l->rows, l->heavy, l->nranges, DP_LIST_COUNTS};
+    dp_args_words(a, numbers, 11);
+}
+
+void dp_splits_find(DpRt *rt, const Splits *l, DpBlock *list, uint64_t rows, uint64_t offsets)
 {
     const uint64_t numbers[] = {rows, offsets, DP_REDUCE_COUNT};
     Args a = {.n = 0};
+    if (!list)
+        return;
     dp_args_words(&a, numbers, 3);
     add_list(&a, l, list);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_list"), 1, (uint32_t)tiles_of(rows), &a);
@@ -260,11 +285,11 @@ void dp_long_rows_find(DpRt *rt, const LongRows *l, DpBlock *list, uint64_t rows
 bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
 {
     const Starts *s = &rt->starts;
-    if (s->sums && s->longs.most == most && s->alike == alike)
+    if (s->sums && s->splits.most == most && s->alike == alike)
         return true;
-    const LongRows longs = dp_long_rows(rt, (uint64_t)s->total, s->n, most, (DpLengths){.known = false});
+    const Splits splits = dp_splits(rt, (uint64_t)s->total, s->n, most, (DpLengths){.known = false});
     DpBlock *sums = dp_block_new(rt, SUMS_HEAD + 16 * tiles_of(s->n) + 4 * s->n, 1);
-    DpBlock *list = dp_long_rows_list(rt, &longs);
+    DpBlock *list = dp_splits_list(rt, &splits);
     if (!rt->starts.offsets) {
         dp_block_release(rt, sums);
         dp_block_release(rt, list);
@@ -274,7 +299,7 @@ bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
     dp_block_release(rt, rt->starts.list);
     rt->starts.sums = sums;
     rt->starts.list = list;
-    rt->starts.longs = longs;
+    rt->starts.splits = splits;
     rt->starts.alike = alike;
     rt->starts.summed = false;
     return true;
@@ -288,8 +313,8 @@ void dp_starts_sum(DpRt *rt, Starts *s)
     if (s->summed)
         return;
     dp_args_words(&a, numbers, 7);
-    add_list(&a, &s->longs, s->list);
     dp_args_add(&a, s->alike);
+    add_list(&a, &s->splits, s->list);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_rows"), 1, (uint32_t)tiles_of(s->n), &a);
     s->checked = s->summed = true;
 }

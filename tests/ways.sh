@@ -36,7 +36,7 @@ for shape in cpu gpu; do
         force $shape $ways ${@:-$reduces $scans}
     done
     force $shape segscan=path,look-back=never ${@:-$scan_maps}
-    for ways in check-lengths=device,look-back=always,segreduce=split,split-rows=32 segreduce=team,team-bytes=8; do
+    for ways in check-lengths=device,look-back=always,segreduce=split,split-rows=32,split-heavy=1 segreduce=team,team-bytes=8; do
         force $shape $ways ${@:-$reduces}
     done
     for ways in segreduce=split segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 \
@@ -62,7 +62,7 @@ force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
 force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}
 force gpu sort-groups=1024,sort-parts=1000000 ${@:-$sorts}
-for ways in segreduce=rows segreduce=rows,split-rows=64 segreduce=rows,split-rows=2048; do
+for ways in segreduce=rows segreduce=rows,split-rows=64,split-heavy=1 segreduce=rows,split-rows=2048; do
     force gpu $ways ${@:-$rows}
 done
 for ways in scatter=windows scatter-large=0 scatter=direct; do

@@ -364,8 +364,9 @@ static inline ulong dp_warp_up(ulong word, uint by)
 #define DP_WARP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
 #endif
 
-/* The list of long segments (teams.cl), at `list`: the u32 numbers of their pieces and of themselves, then for each, from DP_LIST_HEAD on, its number, its first
- * piece, how many of its pieces are done, and its elements: where they begin, and how many. At `pieces` for each piece where its segment stands in the list. */
+/* What is found of segments that are split by length (teams.cl), at `list`: the u32 numbers of pieces, of long segments and of ranges; from DP_LIST_HEAD on for each range of
+ * neighbouring segments a uint2, the first one and how many; at `entries` for each long segment its number, its first piece, how many of its pieces are done, and its elements: where
+ * they begin, and how many; at `pieces` for each piece where its segment stands among the long ones. */
 enum { DP_SUMS_HEAD = 16, DP_LIST_HEAD = 16, DP_LIST_BYTES = 32 };
 #define DP_PIECES_OF(elements) (((elements) + (1UL << piece_log) - 1) >> piece_log) /* of 2^piece_log */
 

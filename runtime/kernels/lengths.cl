@@ -469,31 +469,59 @@ enum { DP_LANES_PART = 16 };
         all += PART_SUMS[q]; \
     }
 
-/* Puts a work-group's long segments on the list, all its lanes at once: those with `is_long` have one, `segment`, of `length` elements from `begin` on. There is room for
- * `longs` and `most_pieces`: what is more is not noted. `numbers` are two u32, 0 before. */
+/* The list of what is to be split by length: segments of more than `most` elements, and of a tile of more than `heavy` elements, which would be too much for groups that take `each`
+ * neighbouring segments, ranges of fewer. There is room for `longs`, `most_pieces` and `most_ranges`: what is more is not noted. At `numbers` are three u32, 0 before and after. */
+#define DP_LIST_ARGS ulong list, ulong entries, ulong pieces, ulong most, ulong longs, ulong most_pieces, ulong piece_log, ulong each, ulong heavy, ulong most_ranges, ulong numbers
+#define DP_LIST_NUMBER(k) ((volatile __global uint *)(heap + numbers) + (k))
+#define DP_LIST_LOCALS() \
+    __local ulong2 found_elements[DP_WG]; \
+    __local uint4 found[DP_WG]; /* segment, first piece, number of pieces */ \
+    __local uint nfound[2], places[2], any_long[1], range[1];
+/* By all lanes at once: those with `is_long` have one, `segment`, of `length` elements from `begin` on. */
 #define DP_LIST_LONG(is_long, segment, begin, length) \
-    if (l == 0) \
-        nfound[0] = 0; \
+    if (l < 2) \
+        nfound[l] = 0; \
     barrier(CLK_LOCAL_MEM_FENCE); \
     if (is_long) { \
-        volatile __global uint *number = (volatile __global uint *)(heap + numbers); \
-        const uint k = (uint)DP_PIECES_OF((ulong)(length)), place = atomic_inc(number + 1), p = place < longs ? atomic_add(number, k) : 0; \
-        if (place < longs && p + (ulong)k <= most_pieces) { \
-            const ulong entry = list + DP_LIST_HEAD + DP_LIST_BYTES * (ulong)place; \
-            *DP_AT(uint4, entry) = (uint4)((uint)(segment), p, 0, 0); \
-            *DP_AT(ulong2, entry + 16) = (ulong2)((begin), (length)); \
-            found[atomic_inc(nfound)] = (uint4)(place, p, k, 0); \
-        } \
+        const uint k = (uint)DP_PIECES_OF((ulong)(length)), f = atomic_inc(nfound), p = atomic_add(nfound + 1, k); \
+        found[f] = (uint4)((uint)(segment), p, k, 0); \
+        found_elements[f] = (ulong2)((begin), (length)); \
     } \
     barrier(CLK_LOCAL_MEM_FENCE); \
-    for (uint f = 0; f < nfound[0]; f++) \
-        for (uint p = l; p < found[f].z; p += DP_WG) \
-            *DP_AT(uint, pieces + 4 * (ulong)(found[f].y + p)) = found[f].x; \
+    if (l < 2 && nfound[0]) \
+        places[l] = atomic_add(DP_LIST_NUMBER(l), nfound[1 - l]); \
+    barrier(CLK_LOCAL_MEM_FENCE); \
+    for (uint f = l / 32; f < nfound[0]; f += DP_WG / 32) { \
+        const ulong place = (ulong)places[1] + f, first = (ulong)places[0] + found[f].y, several = found[f].z; \
+        const bool fits = place < longs && first + several <= most_pieces; \
+        if (fits && (l & 31) == 0) { \
+            *DP_AT(uint4, entries + DP_LIST_BYTES * place) = (uint4)(found[f].x, (uint)first, 0, 0); \
+            *DP_AT(ulong2, entries + DP_LIST_BYTES * place + 16) = found_elements[f]; \
+        } \
+        for (uint p = l & 31; p < several && fits; p += 32) \
+            *DP_AT(uint, pieces + 4 * (first + p)) = (uint)place; \
+    } \
     barrier(CLK_LOCAL_MEM_FENCE);
-/* By the last group: the numbers stand in the list, and are 0 again. */
+/* Ranges of a tile of `all` elements; 0: it is not heavy. */
+static inline uint dp_list_ranges(ulong all, ulong each, ulong heavy, ulong most_ranges)
+{
+    const uint usual = DP_LENGTHS_TILE / (uint)each;
+    uint ranges = usual;
+    if (all <= heavy || !most_ranges)
+        return 0;
+    for (const ulong wanted = heavy / usual; ranges < DP_LENGTHS_TILE && all > ranges * wanted;)
+        ranges *= 2;
+    return ranges;
+}
+/* After a barrier behind which range[0] is where they stand. */
+#define DP_LIST_RANGES(ranges, tile) \
+    for (uint k = l; k < (ranges) && range[0] + (ulong)(ranges) <= most_ranges; k += DP_WG) \
+        *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)(range[0] + k)) = \
+            (uint2)((uint)(tile) * DP_LENGTHS_TILE + k * (DP_LENGTHS_TILE / (ranges)), DP_LENGTHS_TILE / (ranges));
+/* By the last group: the numbers stand in the list. */
 #define DP_LIST_END(none) \
-    if (l < 2) { \
-        const uint number = atomic_xchg((volatile __global uint *)(heap + numbers) + l, 0U); \
+    if (l < 3 && list) { \
+        const uint number = atomic_xchg(DP_LIST_NUMBER(l), 0U); \
         *DP_AT(uint, list + 4 * l) = (none) ? 0 : number; \
     }
 
@@ -505,12 +533,13 @@ enum { DP_LANES_PART = 16 };
 #define DP_TILE_SUM(k) (*DP_AT(ulong, part + 16 * (k)))
 #define DP_TILE_ODD(k) (*DP_AT(ulong, part + 16 * (k) + 8)) /* has one a word above, 1? more than `alike` elements, 2? */
 DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulong counter, ulong total, ulong negative, ulong nest,
-                               ulong list, ulong pieces, ulong most, ulong longs, ulong most_pieces, ulong piece_log, ulong numbers, ulong alike)
+                               ulong alike, DP_LIST_ARGS)
 {
     __local ulong sums[DP_WG], part_sums[DP_WG / DP_LANES_PART];
     __local long lows[DP_WG];
-    __local uint4 staged[DP_LENGTHS_TILE / 4], found[DP_WG];
-    __local uint last[1], odd[1], any_long[1], nfound[1];
+    __local uint4 staged[DP_LENGTHS_TILE / 4];
+    __local uint last[1], odd[1];
+    DP_LIST_LOCALS()
     const uint l = get_local_id(0);
     const ulong stride = 8, tiles = get_num_groups(0), part = rows + DP_SUMS_HEAD, sums_at = part + 16 * tiles;
     const ulong t = get_group_id(0), at = t * DP_LENGTHS_TILE + l * DP_LENGTHS_EACH;
@@ -564,12 +593,16 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
         DP_LIST_LONG(length > most, at + q, before, (ulong)length)
         before += length;
     }
+    const uint ranges = dp_list_ranges(all, each, heavy, most_ranges);
     if (l == 0) {
+        if (ranges)
+            range[0] = atomic_add(DP_LIST_NUMBER(2), ranges);
         DP_TILE_SUM(t) = all;
         DP_TILE_ODD(t) = odd[0];
         DP_IS_LAST_GROUP(last[0], counter)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    DP_LIST_RANGES(ranges, t)
 #if DP_NVIDIA /* PoCL bears no return before a barrier */
     if (!last[0])
         return;
@@ -616,7 +649,7 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
     sums[l] = sum;
     lows[l] = low;
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (ours && longs)
+    if (ours)
         DP_LIST_END(wrong)
     if (ours && l == 0)
         *DP_AT(ulong, rows) = odd[0] & 2;
@@ -633,11 +666,10 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
 }
 
 /* The list of segments whose offsets are there. `counter` as above. */
-DP_KERNEL void dp_lengths_list(DP_HEAP, ulong n, ulong offsets, ulong counter, ulong list, ulong pieces, ulong most, ulong longs, ulong most_pieces,
-                               ulong piece_log, ulong numbers)
+DP_KERNEL void dp_lengths_list(DP_HEAP, ulong n, ulong offsets, ulong counter, DP_LIST_ARGS)
 {
-    __local uint4 found[DP_WG];
-    __local uint last[1], any_long[1], nfound[1];
+    __local uint last[1];
+    DP_LIST_LOCALS()
     const uint l = get_local_id(0);
     const ulong base = (ulong)get_group_id(0) * DP_LENGTHS_TILE;
     ulong longest = 0;
@@ -652,15 +684,20 @@ DP_KERNEL void dp_lengths_list(DP_HEAP, ulong n, ulong offsets, ulong counter, u
     if (longest > most)
         any_long[0] = 1;
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint rounds = any_long[0] ? DP_LENGTHS_EACH : 0;
+    const uint rounds = any_long[0] && longs ? DP_LENGTHS_EACH : 0;
     for (uint q = 0; q < rounds; q++) {
         const ulong s = base + q * DP_WG + l, begin = s < n ? DP_OFFSET(offsets, s) : 0, length = s < n ? DP_OFFSET(offsets, s + 1) - begin : 0;
         DP_LIST_LONG(length > most, s, begin, length)
     }
+    const ulong all = DP_OFFSET(offsets, min(base + DP_LENGTHS_TILE, n)) - DP_OFFSET(offsets, base);
+    const uint ranges = dp_list_ranges(all, each, heavy, most_ranges);
     if (l == 0) {
+        if (ranges)
+            range[0] = atomic_add(DP_LIST_NUMBER(2), ranges);
         DP_IS_LAST_GROUP(last[0], counter)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    DP_LIST_RANGES(ranges, get_group_id(0))
     if (last[0]) {
         DP_DEVICE_FENCE();
         DP_LIST_END(false)

@@ -5,7 +5,8 @@
  *
  * DP_SPLIT: a work-group takes `rows` neighbouring segments. Their elements, as many whole segments at a time as fit, are computed side by side and kept in
  * local memory, so that nothing waits for the longest one; then a work-item takes a segment there, or a part of DP_PART elements of a longer one. Segments of more
- * than `most` elements are on a list (lengths.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them.
+ * than `most` elements are on a list (lengths.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them. Where many elements are in
+ * neighbouring segments the list has ranges of fewer segments for groups.
  *
  * DP_ROWS: the same, where offsets have not been made: they come from the sums that dp_lengths_rows has left at `offsets`. Where segments are short on average work-items
  * take whole ones from where they are, dp_segreduce_rows, if none is long; else dp_segreduce_split does all. Whatever the lengths are, nothing is read beyond the n
@@ -169,9 +170,11 @@ static inline uint dp_group_segment(__local const uint *starts, uint lo, uint hi
 #define DP_FOLD(v, j, end, s) \
     for (; j < end && DP_OPEN(v); j++) \
         v = DP_OP(s, v, dp_stage_get(stage + DP_SLOT(j)));
-/* list: 0 where no segment is long. part: a carry for each piece. if_long: is there nothing to do unless one is long? */
+/* list: 0 where there is none. part: a carry for each piece. The first groups, `firsts`, take ranges of tiles of more than `heavy` elements. if_long: is there nothing to do unless
+ * one is long? */
 DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                  ulong vals, ulong pos, ulong list, ulong pieces, ulong part, ulong most, ulong piece_log, ulong rows, ulong if_long
+                                  ulong vals, ulong pos, ulong list, ulong entries, ulong pieces, ulong part, ulong most, ulong piece_log, ulong rows,
+                                  ulong heavy, ulong firsts, ulong if_long
                                    DP_WORDS DP_OUTS)
 {
     __local uint4 room[(DP_VAL_WORDS * DP_SLOTS + 3) / 4];
@@ -188,8 +191,16 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
     const bool works = !if_long || DP_ONE_IS_LONG(offsets);
 
     /* ---- neighbouring segments: where they begin ---- */
-    const ulong base = min(group * rows, nseg);
-    const uint count = works ? (uint)min(rows, nseg - base) : 0;
+    ulong base = group < firsts ? 0 : min((group - firsts) * rows, nseg);
+    uint count = works ? (uint)min(rows, nseg - base) : 0;
+    if (group < firsts) {
+        const uint2 range = group < *DP_AT(uint, list + 8) ? *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)group) : (uint2)(0, 0);
+        base = range.x;
+        count = works ? (uint)min((ulong)range.y, nseg - base) : 0;
+    } else if (firsts && count) {
+        const ulong tile = base & ~(DP_TILE_ROWS - 1UL);
+        count = DP_SEG_START(min(tile + DP_TILE_ROWS, nseg)) - DP_SEG_START(tile) > heavy ? 0 : count; /* it is in ranges */
+    }
     if (l < 2)
         numbers[l] = 0;
     if (l == 0)
@@ -288,7 +299,7 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
         dp_carry c;
         c.bits = 0;
         if (there) {
-            const ulong entry = list + DP_LIST_HEAD + DP_LIST_BYTES * (ulong)*DP_AT(uint, pieces + 4 * (ulong)p);
+            const ulong entry = entries + DP_LIST_BYTES * (ulong)*DP_AT(uint, pieces + 4 * (ulong)p);
             const uint2 whose = *DP_AT(uint2, entry);
             const ulong2 elements = *DP_AT(ulong2, entry + 16);
             s = whose.x;
