@@ -286,14 +286,14 @@ typedef struct Unsettled {
     } at[DP_MOST_UNSETTLED];
 } Unsettled;
 
-/* Pieces of an array whose lengths nobody has looked at, see starts.c. */
-/* Segments that are split by length (kernels/teams.cl): a group takes `rows` neighbours. Those of more than `most`
- * elements go in pieces of 2^piece_log: how many they are, and their pieces, at most; likewise ranges of tiles of more
- * than `heavy` elements. */
+/* Segments that are split by length (kernels/teams.cl): a group takes `rows` neighbours; `groups` are enough for the
+ * device. Those of more than `most` elements go in pieces of 2^piece_log: how many they are, and their pieces, at most;
+ * likewise ranges of tiles of more than `heavy` elements. */
 typedef struct Splits {
-    uint64_t rows, most, longs, npieces, piece_log, heavy, nranges;
+    uint64_t rows, groups, most, longs, npieces, piece_log, heavy, nranges;
 } Splits;
 
+/* Pieces of an array whose lengths nobody has looked at, see starts.c. */
 typedef struct Starts {
     DpBlock *offsets; /* of n + 1 u64 and DP_LENGTHS_WORDS words, not written; owned. NULL: there are none */
     DpArr lengths;    /* owned */

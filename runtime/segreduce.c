@@ -459,14 +459,12 @@ static uint64_t most_of_group(const DpRt *rt, const SegReduce *r)
     return (uint64_t)(size <= 4 ? 16 : size <= 8 ? 8 : size <= 16 ? 4 : 2) * way_group(rt, r, WAY_SPLIT);
 }
 
-enum { UNIT_GROUPS = 8 }; /* wanted for a unit, where pieces are to be taken */
-
 /* Segments at the kernel's `offsets`. if_long: unless none is beyond what is alike. */
 static void split(DpRt *rt, const SegReduce *r, WayKind way, const Splits *l, DpBlock *list, bool if_long)
 {
     const uint64_t groups = l->nranges + (r->segments.nseg + l->rows - 1) / l->rows;
-    const uint64_t each = way_group(rt, r, way) / PIECE_LANES, most = UNIT_GROUPS * (uint64_t)rt->device->facts.units;
-    const uint64_t wanted = (l->npieces + each - 1) / each, of_pieces = wanted < most ? wanted : most;
+    const uint64_t wanted = groups_for(rt, r, way, l->npieces, PIECE_LANES),
+                   of_pieces = wanted < l->groups ? wanted : l->groups;
     DpBlock *part = dp_block_new(rt, l->npieces, dp_rt_carry_bytes(rt, r->kernel));
     const uint64_t at = dp_block_addr(list), entries = dp_splits_entries(l, at), pieces = dp_splits_pieces(l, at);
     const uint64_t numbers[] = {r->vals, r->pos,       at,      entries,  pieces,     dp_block_addr(part),

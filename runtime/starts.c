@@ -224,9 +224,9 @@ enum { SUMS_HEAD = 16, LIST_HEAD = 16, LIST_BYTES = 32, RANGE_BYTES = 8 }; /* as
 enum { LEAST_PIECE_LOG = 10, MOST_PIECE_LOG = 14, UNIT_PIECES = 128 };     /* of elements; pieces wanted for a unit */
 enum { UNIT_GROUPS = 8, GROUP_ELEMENTS = 1024 };                           /* wanted for a unit; for a group */
 
-static uint64_t rows_of_group(const DpRt *rt, uint64_t elements, uint64_t rows)
+static uint64_t rows_of_group(const DpRt *rt, uint64_t groups, uint64_t elements, uint64_t rows)
 {
-    const uint64_t asked = dp_param(rt, PARAM_SPLIT_ROWS), groups = UNIT_GROUPS * (uint64_t)rt->device->facts.units;
+    const uint64_t asked = dp_param(rt, PARAM_SPLIT_ROWS);
     uint64_t each = ROWS_TILE;
     while (each > 1 && (asked ? each > asked : each * groups > rows && each * elements > 2 * GROUP_ELEMENTS * rows))
         each /= 2;
@@ -245,8 +245,9 @@ static void add_ranges(const DpRt *rt, Splits *l, uint64_t elements, uint64_t ro
 
 Splits dp_splits(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most, DpLengths lengths)
 {
-    const uint64_t fit = elements / (most + 1), pieces = UNIT_PIECES * (uint64_t)rt->device->facts.units;
-    Splits l = {.rows = rows_of_group(rt, elements, rows), .most = most, .piece_log = LEAST_PIECE_LOG};
+    const uint64_t units = rt->device->facts.units, fit = elements / (most + 1), pieces = UNIT_PIECES * units;
+    Splits l = {.groups = UNIT_GROUPS * units, .most = most, .piece_log = LEAST_PIECE_LOG};
+    l.rows = rows_of_group(rt, l.groups, elements, rows);
     while (l.piece_log < MOST_PIECE_LOG && elements >> (l.piece_log + 1) >= pieces)
         l.piece_log++;
     l.longs = lengths.known && lengths.longest <= most ? 0 : fit < rows ? fit : rows;
