@@ -48,7 +48,7 @@ enum {
     DP_MAILBOX_WORDS = DP_OWN_WORDS + DP_UNSETTLED_WORDS + DP_MOST_PENDING,
     DP_LOOK_BYTES = DP_MAILBOX + 8 * DP_MAILBOX_WORDS,
     DP_BIN_INSTANCES = DP_LOOK_BYTES,
-    DP_LIST_COUNTS = DP_LOOK_BYTES + 32,  /* of long segments: two u32, 0 between kernels */
+    DP_LIST_COUNTS = DP_LOOK_BYTES + 32,  /* of the list in kernels/rows.cl: three u32, 0 between kernels */
     DP_REDUCE_COUNT = DP_LOOK_BYTES + 64, /* u32, 0 between kernels */
     DP_HEAP_START = 2304,
     DP_BLOCK_ALIGN = 256

@@ -2,9 +2,9 @@
  *
  * CPU: a chunk of neighbouring segments a work-item, if none is so long that chunks would be uneven; else the path.
  *
- * GPU, by the bytes of a mean segment and the longest: where they are long and alike a team takes one; else a group
- * takes several side by side, and those that are too long for that go in pieces. Little work goes by the path, which is
- * the one kernel that serves all, and so need not be compiled once more.
+ * GPU, by the bytes of a mean segment and the longest: where all are short an item takes one, where they are long and
+ * alike a team; else a group takes several side by side, and those that are too long for that go in pieces. Little work
+ * goes by the path, which is the one kernel that serves all, and so need not be compiled once more.
  *
  * Rows of `nest` whose lengths nobody has looked at (starts.c) are reduced by a kernel that begins with their lengths:
  * no offsets, no statistics, and the host waits for nothing.
@@ -285,7 +285,10 @@ static bool suits_lanes(const DpRt *rt, const SegReduce *r)
            mean_bytes(rt, r) <= dp_param(rt, scans ? PARAM_LANE_BYTES : PARAM_REDUCE_BYTES);
 }
 
-static bool can_split(const DpRt *rt, const SegReduce *r) { return r->n < UINT32_MAX && dp_source_has_fence(rt); }
+static Way by_any_length(const DpRt *rt, const SegReduce *r)
+{
+    return (Way){r->n < UINT32_MAX && dp_source_has_fence(rt) ? WAY_SPLIT : WAY_PATH, 0};
+}
 
 /* Where short and long ones are mixed the mean says little: most are shorter. */
 static Way choose_gpu(const DpRt *rt, const SegReduce *r)
@@ -299,7 +302,7 @@ static Way choose_gpu(const DpRt *rt, const SegReduce *r)
     if (r->lengths.known && mean_bytes(rt, r) >= dp_param(rt, PARAM_TEAM_LEAST) && fills &&
         r->lengths.longest / lanes <= dp_param(rt, PARAM_LANE_LONGEST))
         return (Way){WAY_TEAM, lanes};
-    return (Way){can_split(rt, r) ? WAY_SPLIT : WAY_PATH, 0};
+    return by_any_length(rt, r);
 }
 
 enum { ASKED_BATCHES = 2 + WAY_TILE }; /* of the parameter's words the last one */
@@ -323,7 +326,7 @@ static Way choose(const DpRt *rt, const SegReduce *r)
     if (asked && asked != 1 + WAY_TILE && asked != ASKED_BATCHES) {
         const WayKind kind = (WayKind)(asked - 1);
         if (groups && (kind == WAY_SPLIT || kind == WAY_ROWS)) /* ROWS: nothing waits for it */
-            return (Way){can_split(rt, r) ? WAY_SPLIT : WAY_PATH, 0};
+            return by_any_length(rt, r);
         return (Way){groups || kind == WAY_PATH ? kind : WAY_LANE, team_lanes(rt, r)};
     }
     if (r->n + r->segments.nseg < dp_param(rt, PARAM_SEGREDUCE_PATH))

@@ -432,7 +432,10 @@ void dp_source_own(DpRt *rt, Text *t, OwnProgram own, uint32_t mode, const char 
         add_sized(rt, t, "segment_sort.cl", 4, only);
         add_sized(rt, t, "segment_sort.cl", 8, only);
         break;
-    case OWN_LENGTHS: add_kernels(rt, t, "lengths.cl", only); break;
+    case OWN_LENGTHS:
+        add_kernels(rt, t, "lengths.cl", only);
+        add_kernels(rt, t, "rows.cl", only);
+        break;
     case OWN_TRUTH:
         add_kernels(rt, t, "truth.cl", only);
         add_template(rt, t, DP_K_PACK, 0, only);

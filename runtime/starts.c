@@ -214,12 +214,11 @@ DpCol dp_starts(DpRt *rt, DpCtx *c, const DpArr *lengths, int64_t total, uint32_
     return (DpCol){offsets, dp_block_addr(offsets), offsets ? c->n : 0, 8};
 }
 
-/* ---- for reductions that begin with the lengths ---- */
+/* ---- the list of what is split by length ---- */
 enum { ROWS_TILE = 2048 }; /* as in kernels/lengths.cl and teams.cl */
 
 static uint64_t tiles_of(uint64_t n) { return (n + ROWS_TILE - 1) / ROWS_TILE; }
 
-/* ---- the list of what is split by length ---- */
 enum { SUMS_HEAD = 16, LIST_HEAD = 16, LIST_BYTES = 32, RANGE_BYTES = 8 }; /* as in kernels/common.cl */
 enum { LEAST_PIECE_LOG = 10, MOST_PIECE_LOG = 14, UNIT_PIECES = 128 };     /* of elements; pieces wanted for a unit */
 enum { UNIT_GROUPS = 8, GROUP_ELEMENTS = 1024 };                           /* wanted for a unit; for a group */
@@ -283,6 +282,7 @@ void dp_splits_find(DpRt *rt, const Splits *l, DpBlock *list, uint64_t rows, uin
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_list"), 1, (uint32_t)tiles_of(rows), &a);
 }
 
+/* ---- for reductions that begin with the lengths ---- */
 bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
 {
     const Starts *s = &rt->starts;

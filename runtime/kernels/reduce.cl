@@ -232,6 +232,14 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
     DP_SEVERAL(4, v, i, end, 1, s) \
     for (; i < end && DP_OPEN(v); i++) \
         v = DP_OP(s, v, DP_ELEMENT(i, s));
+/* Segment s by one work-item. */
+#define DP_WHOLE(s) \
+    { \
+        ulong i = DP_SEG_START(s), end = DP_SEG_END(s); \
+        dp_val v = DP_NEUTRAL(s); \
+        DP_ALL_OF(v, i, end, s) \
+        dp_store(out, s, v DP_PASS_OUTS); \
+    }
 #if !DP_SEGMENTED
 #if DP_COMMUTATIVE
 #define DP_REDUCE_STAGE() __local uint4 *stage = 0;
@@ -460,12 +468,8 @@ DP_KERNEL void dp_reduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP_OU
 DP_KERNEL void dp_segreduce_lane(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
                                  ulong vals, ulong pos DP_WORDS DP_OUTS)
 {
-    for (ulong s = get_global_id(0); s < nseg; s += get_global_size(0)) {
-        ulong i = DP_SEG_START(s), end = DP_SEG_END(s);
-        dp_val v = DP_NEUTRAL(s);
-        DP_ALL_OF(v, i, end, s)
-        dp_store(out, s, v DP_PASS_OUTS);
-    }
+    for (ulong s = get_global_id(0); s < nseg; s += get_global_size(0))
+        DP_WHOLE(s)
 }
 #elif DP_WAY == DP_PATH
 DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,

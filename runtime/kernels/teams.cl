@@ -5,34 +5,32 @@
  *
  * DP_SPLIT: a work-group takes `rows` neighbouring segments. Their elements, as many whole segments at a time as fit, are computed side by side and kept in
  * local memory, so that nothing waits for the longest one; then a work-item takes a segment there, or a part of DP_PART elements of a longer one. Segments of more
- * than `most` elements are on a list (lengths.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them. Where many elements are in
+ * than `most` elements are on a list (rows.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them. Where many elements are in
  * neighbouring segments the list has ranges of fewer segments for groups.
  *
  * DP_ROWS: the same, where offsets have not been made: they come from the sums that dp_lengths_rows has left at `offsets`. Where segments are short on average work-items
  * take whole ones from where they are, dp_segreduce_rows, if none is long; else dp_segreduce_split does all. Whatever the lengths are, nothing is read beyond the n
  * elements. */
+enum { DP_TILE_ROWS = 2048 };
 #if DP_WAY == DP_ROWS
 #undef DP_SEG_START
-enum { DP_SUMS_TILE = 2048 };
+#undef DP_SEG_END
 #define DP_ONE_IS_LONG(sums) (*DP_AT(ulong, (sums)) != 0)
-static inline ulong dp_tile_start(DP_HEAP, ulong sums, ulong s) { return *DP_AT(ulong, sums + DP_SUMS_HEAD + 16 * (s / DP_SUMS_TILE)); }
+static inline ulong dp_tile_start(DP_HEAP, ulong sums, ulong s) { return *DP_AT(ulong, sums + DP_SUMS_HEAD + 16 * (s / DP_TILE_ROWS)); }
 static inline ulong dp_row_start(DP_HEAP, ulong sums, ulong n, ulong nseg, ulong s)
 {
-    const ulong numbers = sums + DP_SUMS_HEAD + 16 * ((nseg + DP_SUMS_TILE - 1) / DP_SUMS_TILE);
+    const ulong numbers = sums + DP_SUMS_HEAD + 16 * ((nseg + DP_TILE_ROWS - 1) / DP_TILE_ROWS);
     return s < nseg ? min(dp_tile_start(heap, sums, s) + *DP_AT(uint, numbers + 4 * s), n) : n;
 }
 #define DP_SEG_START(s) dp_row_start(heap, offsets, n, nseg, (s))
+#define DP_SEG_END(s) DP_SEG_START((s) + 1)
 #define DP_LIST_START(s) dp_tile_start(heap, offsets, (s)) /* what the list's begin at */
 DP_KERNEL void dp_segreduce_rows(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong vals, ulong pos
                                  DP_WORDS DP_OUTS)
 {
     const ulong s = get_global_id(0);
-    if (s >= nseg || DP_ONE_IS_LONG(offsets))
-        return;
-    ulong i = DP_SEG_START(s), end = DP_SEG_START(s + 1);
-    dp_val v = DP_NEUTRAL(s);
-    DP_ALL_OF(v, i, end, s)
-    dp_store(out, s, v DP_PASS_OUTS);
+    if (s < nseg && !DP_ONE_IS_LONG(offsets))
+        DP_WHOLE(s)
 }
 #else
 #define DP_ONE_IS_LONG(sums) true
@@ -107,7 +105,7 @@ DP_KERNEL void dp_segreduce_team(__global uchar *restrict heap, __global uchar *
         dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
 }
 #else
-enum { DP_TILE_ROWS = 2048, DP_PART = 65, DP_PARTS = 2 * DP_TILE / DP_PART + 1 };
+enum { DP_PART = 65, DP_PARTS = 2 * DP_TILE / DP_PART + 1 };
 enum { DP_PIECE_LANES = 32, DP_TEAMS = DP_WG / DP_PIECE_LANES };
 #define DP_PARTS_OF(elements) (((elements) + DP_PART - 1) / DP_PART)
 /* Rounds in which the work-group's teams take numbers below `count`; p: the team's, if it is there. */
@@ -127,44 +125,35 @@ static inline dp_carry dp_pieces_part(__global uchar *out, __global uchar *heap,
     return c;
 }
 
-/* The end of the segments from `at` on whose elements fit into local memory, as many for each work-item if that is so. Segment j of the group's
- * begins starts[j] elements behind the first one. */
-static inline uint dp_fitting(__local const uint *starts, uint at, uint count)
-{
-    const uint from = starts[at];
-    uint to = min(at + DP_WG, count), lo = at;
-    if (starts[to] - from <= DP_TILE) {
-        for (uint next = min(to + DP_WG, count); to < count && starts[next] - from <= DP_TILE; next = min(next + DP_WG, count))
-            to = next;
-        return to;
-    }
-    while (to - lo > 1) {
-        const uint mid = lo + (to - lo) / 2;
-        if (starts[mid] - from <= DP_TILE)
-            lo = mid;
-        else
-            to = mid;
-    }
-    return lo;
-}
-
-#if DP_USES_SEG
-/* The segment of element i of the group's, which is in [lo, hi). */
-static inline uint dp_group_segment(__local const uint *starts, uint lo, uint hi, uint i)
+/* Segment j of the group's begins starts[j] elements behind the first one. Of lo ... hi - 1 the last that begins at most i behind lo's `from`. */
+static inline uint dp_last_start(__local const uint *starts, uint from, uint lo, uint hi, uint i)
 {
     while (hi - lo > 1) {
         const uint mid = lo + (hi - lo) / 2;
-        if (starts[mid] <= i)
+        if (starts[mid] - from <= i)
             lo = mid;
         else
             hi = mid;
     }
     return lo;
 }
-#define DP_FLAT_SEGMENT(j) (base + dp_group_segment(starts, at, to, from + (j)))
+#if DP_USES_SEG
+#define DP_FLAT_SEGMENT(j) (base + dp_last_start(starts, from, at, to, (j)))
 #else
 #define DP_FLAT_SEGMENT(j) 0
 #endif
+
+/* The end of the segments from `at` on whose elements fit into local memory, as many for each work-item if that is so. */
+static inline uint dp_fitting(__local const uint *starts, uint at, uint count)
+{
+    const uint from = starts[at];
+    uint to = min(at + DP_WG, count);
+    if (starts[to] - from > DP_TILE)
+        return dp_last_start(starts, from, at, to, DP_TILE);
+    for (uint next = min(to + DP_WG, count); to < count && starts[next] - from <= DP_TILE; next = min(next + DP_WG, count))
+        to = next;
+    return to;
+}
 
 /* Elements j ... end - 1 in local memory, joined to v. Of a function that changes a struct that it is given PoCL 3.1 makes wrong code here. */
 #define DP_FOLD(v, j, end, s) \
@@ -191,16 +180,12 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
     const bool works = !if_long || DP_ONE_IS_LONG(offsets);
 
     /* ---- neighbouring segments: where they begin ---- */
-    ulong base = group < firsts ? 0 : min((group - firsts) * rows, nseg);
-    uint count = works ? (uint)min(rows, nseg - base) : 0;
-    if (group < firsts) {
-        const uint2 range = group < *DP_AT(uint, list + 8) ? *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)group) : (uint2)(0, 0);
-        base = range.x;
-        count = works ? (uint)min((ulong)range.y, nseg - base) : 0;
-    } else if (firsts && count) {
-        const ulong tile = base & ~(DP_TILE_ROWS - 1UL);
-        count = DP_SEG_START(min(tile + DP_TILE_ROWS, nseg)) - DP_SEG_START(tile) > heavy ? 0 : count; /* it is in ranges */
-    }
+    const bool ranged = group < firsts;
+    const uint2 range = ranged && group < *DP_AT(uint, list + 8) ? *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)group) : (uint2)(0, 0);
+    const ulong base = ranged ? range.x : min((group - firsts) * rows, nseg), tile = base & ~(DP_TILE_ROWS - 1UL);
+    uint count = works ? (uint)min(ranged ? range.y : rows, nseg - base) : 0;
+    if (!ranged && firsts && DP_SEG_START(min(tile + DP_TILE_ROWS, nseg)) - DP_SEG_START(tile) > heavy)
+        count = 0; /* it is in ranges */
     if (l < 2)
         numbers[l] = 0;
     if (l == 0)
