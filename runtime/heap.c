@@ -214,6 +214,7 @@ void dp_heap_free(DpRt *rt, DpBlock *b)
     b->retired = NULL;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};
     b->lengths = (DpLengths){.known = false};
+    b->splits = (SplitsKept){.list = NULL};
     dp_block_become(b, BLOCK_FREE);
     join_behind(h, b);
     if (b->before && !b->before->count) {

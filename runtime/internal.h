@@ -115,6 +115,20 @@ typedef enum BlockState {
     BLOCK_STATES
 } BlockState;
 
+/* Segments that are split by length (kernels/teams.cl): a group takes `rows` neighbours; `groups` are enough for the
+ * device. Those of more than `most` elements go in pieces of 2^piece_log: how many they are, and their pieces, at most;
+ * likewise ranges of tiles of more than `heavy` elements. */
+typedef struct Splits {
+    uint64_t rows, groups, most, longs, npieces, piece_log, heavy, nranges;
+} Splits;
+
+/* The list of these, which stays with the segments' offsets. */
+typedef struct SplitsKept {
+    DpBlock *list; /* owned; NULL: there is none */
+    Splits of;
+    uint64_t rows, offset, contents; /* of so many segments, whose offsets begin there in the block */
+} SplitsKept;
+
 /* A stretch of the heap, live or free. All are in one list by address; free ones also in a list by size class. */
 struct DpBlock {
     uint64_t addr, bytes;
@@ -128,6 +142,7 @@ struct DpBlock {
     DpRefs *shared;           /* DISJOINT: blocks in which these views may overlap (dp_update), or NULL; owned, which is
                                  what keeps them from being held by this column only */
     DpLengths lengths;        /* of a block of offsets */
+    SplitsKept splits;        /* likewise */
     DpTotal total;            /* see totals.c */
     uint64_t contents;        /* a number of what is in it: another one when that is changed */
     DpBlock *before, *behind; /* neighbours */
@@ -285,13 +300,6 @@ typedef struct Unsettled {
         DpBlock *views, *data; /* not owned; NULL when they have been freed */
     } at[DP_MOST_UNSETTLED];
 } Unsettled;
-
-/* Segments that are split by length (kernels/teams.cl): a group takes `rows` neighbours; `groups` are enough for the
- * device. Those of more than `most` elements go in pieces of 2^piece_log: how many they are, and their pieces, at most;
- * likewise ranges of tiles of more than `heavy` elements. */
-typedef struct Splits {
-    uint64_t rows, groups, most, longs, npieces, piece_log, heavy, nranges;
-} Splits;
 
 /* Pieces of an array whose lengths nobody has looked at, see starts.c. */
 typedef struct Starts {
@@ -621,13 +629,13 @@ void dp_starts_settle_unasked(DpRt *rt, const DpCtx *c);
 void dp_starts_forget(DpRt *rt);
 /* They wait no more, and are the caller's. */
 Starts dp_starts_take(DpRt *rt);
-/* The list for these, as kernels/common.cl has it: memory for it, NULL if nothing can be on it; its parts; and a launch
- * that makes it by offsets. */
+/* How to, and the parts of their list, which is as kernels/common.cl has it. */
 Splits dp_splits(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most, DpLengths lengths);
-DpBlock *dp_splits_list(DpRt *rt, const Splits *l);
 uint64_t dp_splits_entries(const Splits *l, uint64_t list);
 uint64_t dp_splits_pieces(const Splits *l, uint64_t list);
-void dp_splits_find(DpRt *rt, const Splits *l, DpBlock *list, uint64_t rows, uint64_t offsets);
+/* The list for segments whose offsets are there, in a block of offsets or, NULL, somewhere else. To be released. NULL:
+ * none is needed. */
+DpBlock *dp_splits_list(DpRt *rt, const Splits *l, uint64_t rows, uint64_t offsets, DpBlock *keeper);
 /* Memory for sums, which say whether a segment has more than `alike` elements, and a list of those of more than `most`.
  * False: nothing waits any more. */
 bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike);

@@ -42,6 +42,7 @@ static void free_waiting(DpRt *rt, DpBlock *waiting)
         drop_refs(b->refs, &waiting);
         drop_block(b->contig.offsets.block, &waiting);
         drop_block(b->retired, &waiting);
+        drop_block(b->splits.list, &waiting);
         drop_refs(b->shared, &waiting);
         dp_heap_free(rt, b);
     }

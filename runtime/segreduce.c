@@ -277,11 +277,19 @@ static bool keeps_short(const DpRt *rt, const SegReduce *r)
     return rt->program->kernels[r->kernel].kept_bytes > 0 && mean_bytes(rt, r) <= dp_param(rt, PARAM_LANE_BYTES) * 4;
 }
 
+/* Of elements that an item reduces: where it has many more than its neighbours these wait for it. */
+static uint64_t most_of_item(const DpRt *rt, const SegReduce *r)
+{
+    const uint64_t alike = dp_size_mul(r->n / r->segments.nseg + 1, dp_param(rt, PARAM_REDUCE_ALIKE));
+    const uint64_t most = dp_param(rt, PARAM_LANE_LONGEST);
+    return alike < most ? alike : most;
+}
+
 /* Are segments short enough for an item each? */
 static bool suits_lanes(const DpRt *rt, const SegReduce *r)
 {
     const bool scans = rt->program->kernels[r->kernel].kind == DP_K_SCAN;
-    return r->lengths.known && r->lengths.longest <= dp_param(rt, PARAM_LANE_LONGEST) &&
+    return r->lengths.known && r->lengths.longest <= (scans ? dp_param(rt, PARAM_LANE_LONGEST) : most_of_item(rt, r)) &&
            mean_bytes(rt, r) <= dp_param(rt, scans ? PARAM_LANE_BYTES : PARAM_REDUCE_BYTES);
 }
 
@@ -462,18 +470,18 @@ static uint64_t most_of_group(const DpRt *rt, const SegReduce *r)
     return (uint64_t)(size <= 4 ? 16 : size <= 8 ? 8 : size <= 16 ? 4 : 2) * way_group(rt, r, WAY_SPLIT);
 }
 
-/* Segments at the kernel's `offsets`. if_long: unless none is beyond what is alike. */
-static void split(DpRt *rt, const SegReduce *r, WayKind way, const Splits *l, DpBlock *list, bool if_long)
+/* Segments at the kernel's `offsets`. */
+static void split(DpRt *rt, const SegReduce *r, WayKind way, const Splits *l, DpBlock *list)
 {
     const uint64_t groups = l->nranges + (r->segments.nseg + l->rows - 1) / l->rows;
     const uint64_t wanted = groups_for(rt, r, way, l->npieces, PIECE_LANES),
                    of_pieces = wanted < l->groups ? wanted : l->groups;
     DpBlock *part = dp_block_new(rt, l->npieces, dp_rt_carry_bytes(rt, r->kernel));
     const uint64_t at = dp_block_addr(list), entries = dp_splits_entries(l, at), pieces = dp_splits_pieces(l, at);
-    const uint64_t numbers[] = {r->vals, r->pos,       at,      entries,  pieces,     dp_block_addr(part),
-                                l->most, l->piece_log, l->rows, l->heavy, l->nranges, if_long};
+    const uint64_t numbers[] = {r->vals, r->pos,       at,      entries,  pieces,    dp_block_addr(part),
+                                l->most, l->piece_log, l->rows, l->heavy, l->nranges};
     Args a = lead(r);
-    dp_args_words(&a, numbers, 12);
+    dp_args_words(&a, numbers, 11);
     launch(rt, r, way, "dp_segreduce_split", 2, groups > of_pieces ? groups : of_pieces, &a);
     dp_block_release(rt, part);
 }
@@ -481,9 +489,9 @@ static void split(DpRt *rt, const SegReduce *r, WayKind way, const Splits *l, Dp
 static void by_length(DpRt *rt, const SegReduce *r)
 {
     const Splits l = dp_splits(rt, r->n, r->segments.nseg, most_of_group(rt, r), r->lengths);
-    DpBlock *list = dp_splits_list(rt, &l);
-    dp_splits_find(rt, &l, list, r->segments.nseg, r->segments.offsets);
-    split(rt, r, WAY_SPLIT, &l, list, false);
+    DpBlock *keeper = r->nest && r->nest->kind == CTX_NESTED ? r->nest->offsets.block : NULL;
+    DpBlock *list = dp_splits_list(rt, &l, r->segments.nseg, r->segments.offsets, keeper);
+    split(rt, r, WAY_SPLIT, &l, list);
     dp_block_release(rt, list);
 }
 
@@ -522,20 +530,23 @@ static bool goes_by_rows(const DpRt *rt, const SegReduce *r)
             r->n <= dp_size_mul(r->segments.nseg, dp_param(rt, PARAM_ROWS_MEAN)));
 }
 
+enum { ITEM_GROUPS = 64 }; /* for a unit: where one is long they only find that out */
+
 /* The device knows whether one is long. */
 static void reduce_rows(DpRt *rt, const SegReduce *r)
 {
     SegReduce rows = *r;
     const Starts waiting = dp_starts_take(rt);
-    const bool are_short = mean_bytes(rt, r) <= dp_param(rt, PARAM_REDUCE_BYTES);
     rows.segments.offsets = dp_block_addr(waiting.sums);
-    if (are_short) {
+    if (waiting.alike) {
+        const uint64_t groups = groups_for(rt, r, WAY_ROWS, r->segments.nseg, 1),
+                       most = ITEM_GROUPS * (uint64_t)rt->device->facts.units;
         Args a = lead(&rows);
         dp_args_add(&a, r->vals);
         dp_args_add(&a, r->pos);
-        launch(rt, &rows, WAY_ROWS, "dp_segreduce_rows", 2, groups_for(rt, r, WAY_ROWS, r->segments.nseg, 1), &a);
+        launch(rt, &rows, WAY_ROWS, "dp_segreduce_rows", 2, groups < most ? groups : most, &a);
     }
-    split(rt, &rows, WAY_ROWS, &waiting.splits, waiting.list, are_short);
+    split(rt, &rows, WAY_ROWS, &waiting.splits, waiting.list);
     rt->starts = waiting;
 }
 
@@ -543,7 +554,7 @@ bool dp_segreduce_by_rows(DpRt *rt, const SegReduce *r)
 {
     if (!goes_by_rows(rt, r))
         return false;
-    const uint64_t alike = dp_param(rt, PARAM_LANE_LONGEST);
+    const uint64_t alike = mean_bytes(rt, r) <= dp_param(rt, PARAM_REDUCE_BYTES) ? most_of_item(rt, r) : 0;
     const bool waits =
         dp_starts_add_sums(rt, most_of_group(rt, r), alike); /* finding memory may have been a reason to look */
     if (waits) {

@@ -140,11 +140,12 @@ static void add_settings(DpRt *rt, Text *t, const Instance *i, Settings s)
     snprintf(settings, sizeof settings,
              "\n#define %s 1\n#define DP_VARIANT %u\n#define DP_ANY_VARIANT %d\n#define DP_SEGMENTED %d\n#define "
              "DP_WAY %u\n#define DP_WG %u\n"
-             "#define DP_VAL_BYTES %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define DP_LOOKBACK %d\n#define "
+             "#define DP_VAL_BYTES %u\n#define DP_COST %u\n#define DP_LANES %d\n#define DP_AT_ONCE %d\n#define "
+             "DP_LOOKBACK %d\n#define "
              "DP_W %u\n#define DP_AS_W %u\n#define DP_KERNEL %s\n",
              s.wg > 1 ? "DP_GPU" : "DP_CPU", i->variant, quick, i->mode & MODE_SEGMENTED ? 1 : 0, i->mode / MODE_WAY,
-             s.wg, s.val_bytes, s.lanes, s.cost && s.cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use, quick ? 0 : s.width,
-             quick ? s.width : 0,
+             s.wg, s.val_bytes, s.cost, s.lanes, s.cost && s.cost <= CHEAP ? AT_ONCE : 1, rt->lookback.use,
+             quick ? 0 : s.width, quick ? s.width : 0,
              quick && !rt->gpu ? "static" : "__kernel __attribute__((reqd_work_group_size(DP_WG, 1, 1)))");
     add(rt, t, settings);
 }

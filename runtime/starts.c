@@ -6,6 +6,8 @@
  * order of the program. */
 #include "internal.h"
 
+#include <string.h>
+
 /* ---- making offsets ---- */
 static bool in_one_pass(const DpRt *rt, uint64_t n)
 {
@@ -232,11 +234,12 @@ static uint64_t rows_of_group(const DpRt *rt, uint64_t groups, uint64_t elements
     return each;
 }
 
-/* What a group of them takes four times on average is too much for one. */
+/* What a group of them takes on average is enough for one; groups for ranges start whether there are any, so only much
+ * more than that is too much where nobody has looked at the lengths. */
 static void add_ranges(const DpRt *rt, Splits *l, uint64_t elements, uint64_t rows, DpLengths lengths)
 {
-    const uint64_t usual = 4 * (elements / rows + 1) * l->rows, least = dp_param(rt, PARAM_SPLIT_HEAVY),
-                   wanted = usual < least ? least : usual;
+    const uint64_t usual = (lengths.known ? 1 : 4) * (elements / rows + 1) * l->rows,
+                   least = dp_param(rt, PARAM_SPLIT_HEAVY), wanted = usual < least ? least : usual;
     const bool alike = lengths.known && dp_size_mul(lengths.longest, l->rows) <= wanted;
     l->heavy = wanted * (ROWS_TILE / l->rows);
     l->nranges = alike || elements <= l->heavy ? 0 : 2 * (elements / wanted + 1);
@@ -258,7 +261,7 @@ Splits dp_splits(const DpRt *rt, uint64_t elements, uint64_t rows, uint64_t most
 uint64_t dp_splits_entries(const Splits *l, uint64_t list) { return list + LIST_HEAD + RANGE_BYTES * l->nranges; }
 uint64_t dp_splits_pieces(const Splits *l, uint64_t list) { return dp_splits_entries(l, list) + LIST_BYTES * l->longs; }
 
-DpBlock *dp_splits_list(DpRt *rt, const Splits *l)
+static DpBlock *new_list(DpRt *rt, const Splits *l)
 {
     return l->longs || l->nranges ? dp_block_new(rt, dp_splits_pieces(l, 0) + 4 * l->npieces, 1) : NULL;
 }
@@ -271,15 +274,35 @@ static void add_list(Args *a, const Splits *l, DpBlock *list)
     dp_args_words(a, numbers, 11);
 }
 
-void dp_splits_find(DpRt *rt, const Splits *l, DpBlock *list, uint64_t rows, uint64_t offsets)
+static bool is_kept(const SplitsKept *kept, const SplitsKept *wanted)
 {
+    return kept->list && kept->rows == wanted->rows && kept->offset == wanted->offset &&
+           kept->contents == wanted->contents && memcmp(&kept->of, &wanted->of, sizeof kept->of) == 0;
+}
+
+DpBlock *dp_splits_list(DpRt *rt, const Splits *l, uint64_t rows, uint64_t offsets, DpBlock *keeper)
+{
+    SplitsKept wanted = {.of = *l, .rows = rows};
     const uint64_t numbers[] = {rows, offsets, DP_REDUCE_COUNT};
     Args a = {.n = 0};
-    if (!list)
-        return;
+    if (keeper) {
+        wanted.offset = offsets - keeper->addr;
+        wanted.contents = keeper->contents;
+        if (is_kept(&keeper->splits, &wanted))
+            return dp_block_retain(keeper->splits.list);
+    }
+    wanted.list = new_list(rt, l);
+    if (!wanted.list)
+        return NULL;
     dp_args_words(&a, numbers, 3);
-    add_list(&a, l, list);
+    add_list(&a, l, wanted.list);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_list"), 1, (uint32_t)tiles_of(rows), &a);
+    if (keeper) {
+        dp_block_release(rt, keeper->splits.list);
+        keeper->splits = wanted;
+        dp_block_retain(wanted.list);
+    }
+    return wanted.list;
 }
 
 /* ---- for reductions that begin with the lengths ---- */
@@ -290,7 +313,7 @@ bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
         return true;
     const Splits splits = dp_splits(rt, (uint64_t)s->total, s->n, most, (DpLengths){.known = false});
     DpBlock *sums = dp_block_new(rt, SUMS_HEAD + 16 * tiles_of(s->n) + 4 * s->n, 1);
-    DpBlock *list = dp_splits_list(rt, &splits);
+    DpBlock *list = new_list(rt, &splits);
     if (!rt->starts.offsets) {
         dp_block_release(rt, sums);
         dp_block_release(rt, list);

@@ -100,7 +100,7 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
     __local ulong sums[DP_WG], part_sums[DP_WG / DP_LANES_PART];
     __local long lows[DP_WG];
     __local uint4 staged[DP_LENGTHS_TILE / 4];
-    __local uint last[1], odd[1];
+    __local uint last[1], odd[1], over[1];
     DP_LIST_LOCALS()
     const uint l = get_local_id(0);
     const ulong stride = 8, tiles = get_num_groups(0), part = rows + DP_SUMS_HEAD, sums_at = part + 16 * tiles;
@@ -111,7 +111,7 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
     uint longest = 0, above = 0;
     ulong sum = 0, ahead = 0, all = 0;
     if (l == 0)
-        any_long[0] = odd[0] = 0;
+        any_long[0] = odd[0] = over[0] = 0;
     DP_LENGTHS_LOAD(loaded, t * DP_LENGTHS_TILE, count)
 #pragma unroll
     for (uint q = 0; q < DP_LENGTHS_EACH; q++) {
@@ -126,8 +126,8 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
     }
     if (above)
         atomic_or(odd, 1U);
-    if (longest > alike)
-        atomic_or(odd, 2U);
+    if (longest > alike || !alike)
+        over[0] = 1;
     if (longest > most)
         any_long[0] = 1;
     DP_LANES_SCAN(sums, part_sums, sum, ahead, all)
@@ -160,7 +160,7 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
         if (ranges)
             range[0] = atomic_add(DP_LIST_NUMBER(2), ranges);
         DP_TILE_SUM(t) = all;
-        DP_TILE_ODD(t) = odd[0];
+        DP_TILE_ODD(t) = odd[0] | over[0] << 1;
         DP_IS_LAST_GROUP(last[0], counter)
     }
     barrier(CLK_LOCAL_MEM_FENCE);

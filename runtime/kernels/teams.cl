@@ -4,8 +4,9 @@
  * stride over it, so that loads come side by side, else each has a run of neighbours; then they are joined in order.
  *
  * DP_SPLIT: a work-group takes `rows` neighbouring segments. Their elements, as many whole segments at a time as fit, are computed side by side and kept in
- * local memory, so that nothing waits for the longest one; then a work-item takes a segment there, or a part of DP_PART elements of a longer one. Segments of more
- * than `most` elements are on a list (rows.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them. Where many elements are in
+ * local memory. Where all are short and alike a work-item folds a segment there. Else nothing shall wait for the longest one: each item folds a run of DP_ITEMS
+ * elements, whatever segments they are in, and leaves a value where a segment ends, and a tail; then an item joins what a segment has of these. Segments of more than
+ * `most` elements are on a list (rows.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them. Where many elements are in
  * neighbouring segments the list has ranges of fewer segments for groups.
  *
  * DP_ROWS: the same, where offsets have not been made: they come from the sums that dp_lengths_rows has left at `offsets`. Where segments are short on average work-items
@@ -25,16 +26,30 @@ static inline ulong dp_row_start(DP_HEAP, ulong sums, ulong n, ulong nseg, ulong
 #define DP_SEG_START(s) dp_row_start(heap, offsets, n, nseg, (s))
 #define DP_SEG_END(s) DP_SEG_START((s) + 1)
 #define DP_LIST_START(s) dp_tile_start(heap, offsets, (s)) /* what the list's begin at */
+/* starts[j], j <= count, becomes where segment base + j begins, behind `first`; all are in one tile. */
+#define DP_STARTS(starts, base, count, first) \
+    { \
+        const ulong tile_start = min(dp_tile_start(heap, offsets, min(base, nseg - 1)), n); \
+        const ulong numbers = offsets + DP_SUMS_HEAD + 16 * ((nseg + DP_TILE_ROWS - 1) / DP_TILE_ROWS) + 4 * (base); \
+        const uint room = (uint)min(n - tile_start, (ulong)UINT_MAX), ahead = (uint)((first) - tile_start); \
+        for (uint j = l; j < (count); j += DP_WG) \
+            starts[j] = min(*DP_AT(uint, numbers + 4 * (ulong)j), room) - ahead; \
+        if (l == 0) \
+            starts[count] = (uint)(DP_SEG_START((base) + (count)) - (first)); \
+    }
 DP_KERNEL void dp_segreduce_rows(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong vals, ulong pos
                                  DP_WORDS DP_OUTS)
 {
-    const ulong s = get_global_id(0);
-    if (s < nseg && !DP_ONE_IS_LONG(offsets))
+    const ulong stop = DP_ONE_IS_LONG(offsets) ? 0 : nseg;
+    for (ulong s = get_global_id(0); s < stop; s += get_global_size(0))
         DP_WHOLE(s)
 }
 #else
 #define DP_ONE_IS_LONG(sums) true
 #define DP_LIST_START(s) 0
+#define DP_STARTS(starts, base, count, first) \
+    for (uint j = l; j <= (count); j += DP_WG) \
+        starts[j] = (uint)(DP_SEG_START((base) + j) - (first));
 #endif
 /* What lane k of the team's finds in elements [i, end). */
 static inline dp_carry dp_team_part(DP_HEAP, ulong i, ulong end, ulong s, uint k, uint lanes, ulong vals, ulong pos DP_WORDS)
@@ -105,9 +120,7 @@ DP_KERNEL void dp_segreduce_team(__global uchar *restrict heap, __global uchar *
         dp_team_store(out, s, sh[l] DP_PASS DP_PASS_OUTS);
 }
 #else
-enum { DP_PART = 65, DP_PARTS = 2 * DP_TILE / DP_PART + 1 };
 enum { DP_PIECE_LANES = 32, DP_TEAMS = DP_WG / DP_PIECE_LANES };
-#define DP_PARTS_OF(elements) (((elements) + DP_PART - 1) / DP_PART)
 /* Rounds in which the work-group's teams take numbers below `count`; p: the team's, if it is there. */
 #define DP_TEAM_ROUNDS(count, first, step, p, there) \
     for (uint round = (first), p = round + l / DP_PIECE_LANES, there = p < (count); round < (count); \
@@ -143,142 +156,153 @@ static inline uint dp_last_start(__local const uint *starts, uint from, uint lo,
 #define DP_FLAT_SEGMENT(j) 0
 #endif
 
-/* The end of the segments from `at` on whose elements fit into local memory, as many for each work-item if that is so. */
-static inline uint dp_fitting(__local const uint *starts, uint at, uint count)
-{
-    const uint from = starts[at];
-    uint to = min(at + DP_WG, count);
-    if (starts[to] - from > DP_TILE)
-        return dp_last_start(starts, from, at, to, DP_TILE);
-    for (uint next = min(to + DP_WG, count); to < count && starts[next] - from <= DP_TILE; next = min(next + DP_WG, count))
-        to = next;
-    return to;
-}
-
+/* Of a run of DP_ITEMS elements in local memory, the lane's, of which `many` are there: where a segment ends, which bits of `ends` say, its value so far in this run is put
+ * in the place of its last element; what no end follows is `tails[l]`. */
+#define DP_FOLD_STEP(q) \
+    { \
+        const dp_val x = dp_stage_get(run + (q)); \
+        if (begins) { \
+            v = x; \
+            s = DP_FLAT_SEGMENT(l * DP_ITEMS + (q)); \
+        } else { \
+            v = DP_OP(s, v, x); \
+        } \
+        begins = ends >> (q) & 1; \
+        if (begins) \
+            dp_stage_put(run + (q), v); \
+    }
 /* Elements j ... end - 1 in local memory, joined to v. Of a function that changes a struct that it is given PoCL 3.1 makes wrong code here. */
 #define DP_FOLD(v, j, end, s) \
     for (; j < end && DP_OPEN(v); j++) \
         v = DP_OP(s, v, dp_stage_get(stage + DP_SLOT(j)));
-/* list: 0 where there is none. part: a carry for each piece. The first groups, `firsts`, take ranges of tiles of more than `heavy` elements. if_long: is there nothing to do unless
- * one is long? */
+/* Lanes whose tails are joined where all are of one segment; elements up to which one lane folds a segment, if all are alike; elements whose loads a lane has under way
+ * together. */
+enum { DP_TAILS = 16, DP_MOST_EVEN = 64, DP_TOGETHER = DP_ITEMS < 16 || (DP_COST && DP_COST < 9) ? DP_ITEMS : 8 };
+#if DP_NVIDIA
+#define DP_BARRIER_IF(needed) \
+    if (needed) \
+        barrier(CLK_LOCAL_MEM_FENCE);
+#else /* PoCL bears no barrier behind a condition */
+#define DP_BARRIER_IF(needed) barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+
+/* list: 0 where there is none. part: a carry for each piece. The first groups, `firsts`, take ranges of tiles of more than `heavy` elements. */
 DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
                                   ulong vals, ulong pos, ulong list, ulong entries, ulong pieces, ulong part, ulong most, ulong piece_log, ulong rows,
-                                  ulong heavy, ulong firsts, ulong if_long
-                                   DP_WORDS DP_OUTS)
+                                  ulong heavy, ulong firsts DP_WORDS DP_OUTS)
 {
     __local uint4 room[(DP_VAL_WORDS * DP_SLOTS + 3) / 4];
     __local uint starts[DP_TILE_ROWS + 1], *stage = (__local uint *)room;
     __local dp_carry *sh = (__local dp_carry *)room;
     __local uint last[DP_TEAMS];
-    __local dp_val sums[DP_PARTS];
-    __local uint parts[DP_PARTS], part_rows[DP_PARTS]; /* where they begin and end in local memory; whose they are */
-    __local uint longer[DP_PARTS];                     /* segments of several parts, and their first ones */
-    __local uint numbers[2];                           /* of parts, of longer ones */
-    __local ushort long_rows[DP_TILE_ROWS];
-    __local uint nlong[1];
+    __local uint ends_at[DP_TILE / 32]; /* a bit for each element: is it the last one of its segment? */
+    __local dp_val tails[DP_WG], joined[DP_WG / DP_TAILS];
+    __local uint uneven[1], longer[1]; /* is one much longer than others, longer than two times DP_TAILS runs? */
     const uint l = get_local_id(0), group = get_group_id(0);
-    const bool works = !if_long || DP_ONE_IS_LONG(offsets);
+    const uint npieces = list ? *DP_AT(uint, list) : 0;
+    const bool alike = !DP_ONE_IS_LONG(offsets);
 
     /* ---- neighbouring segments: where they begin ---- */
     const bool ranged = group < firsts;
     const uint2 range = ranged && group < *DP_AT(uint, list + 8) ? *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)group) : (uint2)(0, 0);
     const ulong base = ranged ? range.x : min((group - firsts) * rows, nseg), tile = base & ~(DP_TILE_ROWS - 1UL);
-    uint count = works ? (uint)min(ranged ? range.y : rows, nseg - base) : 0;
+    uint count = alike ? 0 : (uint)min(ranged ? range.y : rows, nseg - base);
     if (!ranged && firsts && DP_SEG_START(min(tile + DP_TILE_ROWS, nseg)) - DP_SEG_START(tile) > heavy)
         count = 0; /* it is in ranges */
-    if (l < 2)
-        numbers[l] = 0;
-    if (l == 0)
-        nlong[0] = 0;
     const ulong first = DP_SEG_START(base);
-    for (uint j = l; j <= count; j += DP_WG)
-        starts[j] = (uint)(DP_SEG_START(base + j) - first);
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint j = l; j < count; j += DP_WG) {
-        const uint length = starts[j + 1] - starts[j];
-        if (length > most)
-            long_rows[atomic_inc(nlong)] = (ushort)j;
-    }
+    if (l < DP_TILE / 32)
+        ends_at[l] = 0;
+    if (l == 0)
+        uneven[0] = longer[0] = 0;
+    DP_STARTS(starts, base, count, first)
     barrier(CLK_LOCAL_MEM_FENCE);
 
     for (uint at = 0; at < count;) {
-        uint to = dp_fitting(starts, at, count);
-        for (uint q = 0; q < nlong[0]; q++)
-            to = long_rows[q] >= at ? min(to, (uint)long_rows[q]) : to;
-        const uint from = starts[at], elements = starts[to] - from;
-        const ulong i = first + from;
-        uint j = l;
-#if DP_LANES
-        for (; j + 7 * DP_WG < elements; j += 8 * DP_WG) {
-            dp_val x[8];
-            DP_ELEMENTS(x, 8, i + j + q * DP_WG, DP_FLAT_SEGMENT(j + q * DP_WG))
-#pragma unroll
-            for (uint q = 0; q < 8; q++)
-                dp_stage_put(stage + DP_SLOT(j + q * DP_WG), x[q]);
+        const uint from = starts[at], to = starts[count] - from <= DP_TILE ? count : dp_last_start(starts, from, at, count, DP_TILE), elements = starts[to] - from;
+        for (uint row = at + l; row < to; row += DP_WG) {
+            const uint b = starts[row] - from, e = starts[row + 1] - from;
+            if (e > b)
+                atomic_or(ends_at + (e - 1) / 32, 1U << (e - 1) % 32);
+            if (e - b > DP_MOST_EVEN || (e - b) * (to - at) > 2 * elements)
+                uneven[0] = 1;
+            if (e - b > 2 * DP_TAILS * DP_ITEMS)
+                longer[0] = 1;
         }
-        if (j < elements) {
-            dp_val x[7];
-            const uint end = elements - 1;
-            DP_ELEMENTS(x, 7, i + min(j + q * DP_WG, end), DP_FLAT_SEGMENT(min(j + q * DP_WG, end)))
+        const uint i = (uint)first + from;
+#if DP_LANES
+        for (uint j = l, end = elements - 1; j < elements; j += DP_TOGETHER * DP_WG) {
+            dp_val x[DP_TOGETHER];
+            DP_ELEMENTS(x, DP_TOGETHER, i + min(j + q * DP_WG, end), DP_FLAT_SEGMENT(min(j + q * DP_WG, end)))
 #pragma unroll
-            for (uint q = 0; q < 7; q++)
-                if (j + q * DP_WG < elements)
-                    dp_stage_put(stage + DP_SLOT(j + q * DP_WG), x[q]);
+            for (uint q = 0; q < DP_TOGETHER; q++)
+                dp_stage_put(stage + DP_SLOT(j) + q * DP_STAGE_NEXT, x[q]);
         }
 #else
-        for (; j < elements; j += DP_WG)
+        for (uint j = l; j < elements; j += DP_WG)
             dp_stage_put(stage + DP_SLOT(j), DP_ELEMENT(i + j, DP_FLAT_SEGMENT(j)));
 #endif
         barrier(CLK_LOCAL_MEM_FENCE);
+
+        /* ---- folded by runs of equal length, where segments are not alike ---- */
+        const bool runs = uneven[0], joins = longer[0];
+        if (runs) {
+            const uint mine = l * DP_ITEMS, many = mine < elements ? min(elements - mine, (uint)DP_ITEMS) : 0, ends = ends_at[mine / 32] >> mine % 32;
+            __local uint *run = DP_STAGE_RUN(stage, DP_ITEMS);
+            dp_val v = DP_NEUTRAL(base);
+            ulong s = base;
+            bool begins = true;
+            if (many == DP_ITEMS) {
+#pragma unroll
+                for (uint q = 0; q < DP_ITEMS; q++)
+                    DP_FOLD_STEP(q)
+            } else {
+                for (uint q = 0; q < many; q++)
+                    DP_FOLD_STEP(q)
+            }
+            tails[l] = v;
+        }
+        DP_BARRIER_IF(runs)
+        if (joins && l < DP_WG / DP_TAILS && (l + 1) * DP_TAILS * DP_ITEMS <= elements) {
+            uint any_end = 0;
+            for (uint q = 0; q < DP_TAILS * DP_ITEMS / 32; q++)
+                any_end |= ends_at[l * (DP_TAILS * DP_ITEMS / 32) + q];
+            const ulong s = DP_FLAT_SEGMENT(l * DP_TAILS * DP_ITEMS);
+            dp_val all = tails[l * DP_TAILS];
+            for (uint q = 1; q < DP_TAILS && !any_end; q++)
+                all = DP_OP(s, all, tails[l * DP_TAILS + q]);
+            joined[l] = all;
+        }
+        DP_BARRIER_IF(joins)
+        if (l < DP_TILE / 32)
+            ends_at[l] = 0;
+        if (l == 0 && runs)
+            uneven[0] = longer[0] = 0;
         for (uint row = at + l; row < to; row += DP_WG) {
             const ulong s = base + row;
-            const uint b = starts[row] - from, e = starts[row + 1] - from;
-            if (e - b <= DP_PART) {
-                dp_val v = DP_NEUTRAL(s);
-                uint j = b;
-                DP_FOLD(v, j, e, s)
-                dp_store(out, s, v DP_PASS_OUTS);
-            } else {
-                const uint several = DP_PARTS_OF(e - b), p = atomic_add(numbers, several);
-                longer[atomic_inc(numbers + 1)] = row | p << 16;
-                for (uint q = 0; q < several; q++) {
-                    parts[p + q] = (b + q * DP_PART) << 16 | min(b + (q + 1) * DP_PART, e);
-                    part_rows[p + q] = row;
-                }
-            }
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
-        const uint nparts = numbers[0], nlonger = numbers[1];
-        for (uint p = l; p < nparts; p += DP_WG) {
-            const ulong s = base + part_rows[p];
-            const uint end = parts[p] & 0xFFFF;
-            uint j = parts[p] >> 16;
-            dp_val v = dp_stage_get(stage + DP_SLOT(j));
-            j++;
-            DP_FOLD(v, j, end, s)
-            sums[p] = v;
-        }
-#if DP_NVIDIA /* PoCL bears no barrier behind a condition */
-        if (nparts)
-#endif
-            barrier(CLK_LOCAL_MEM_FENCE);
-        if (l < 2 && nparts)
-            numbers[l] = 0;
-        for (uint p = l; p < nlonger; p += DP_WG) {
-            const uint row = longer[p] & 0xFFFF, several = DP_PARTS_OF(starts[row + 1] - starts[row]);
-            const ulong s = base + row;
+            const uint e = starts[row + 1] - from;
+            uint b = starts[row] - from;
             dp_val v = DP_NEUTRAL(s);
-            for (uint q = 0; q < several; q++)
-                v = DP_OP(s, v, sums[(longer[p] >> 16) + q]);
+            if (!runs) {
+                DP_FOLD(v, b, e, s)
+            } else if (e > b) {
+                const uint last_run = (e - 1) / DP_ITEMS;
+                for (uint r = b / DP_ITEMS; r < last_run;) {
+                    const bool whole = joins && r % DP_TAILS == 0 && r * DP_ITEMS >= b && r + DP_TAILS <= last_run;
+                    v = DP_OP(s, v, whole ? joined[r / DP_TAILS] : tails[r]);
+                    r += whole ? DP_TAILS : 1;
+                }
+                v = DP_OP(s, v, dp_stage_get(stage + DP_SLOT(e - 1)));
+            }
             dp_store(out, s, v DP_PASS_OUTS);
         }
+        barrier(CLK_LOCAL_MEM_FENCE);
         at = max(to, at + 1); /* a long one is on the list */
     }
 
     /* ---- pieces ---- */
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint npieces = works && list ? *DP_AT(uint, list) : 0, k = l & (DP_PIECE_LANES - 1);
-    DP_TEAM_ROUNDS(npieces, group * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
+    const uint k = l & (DP_PIECE_LANES - 1);
+    DP_TEAM_ROUNDS(alike ? 0 : npieces, group * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
     {
         ulong s = 0, first = 0, several = 0, done = 0;
         dp_carry c;

@@ -158,6 +158,26 @@ static void test_reduce(void **state)
     }
 }
 
+/* What is to be split by length is looked for once. */
+static void test_kept_list(void **state)
+{
+    (void)state;
+    force(PARAM_SEGREDUCE, 1 + WAY_SPLIT);
+    World w = world_of(18);
+    int32_t *sums = alloc(w.s.nseg, 4);
+    for (uint64_t i = 0; i < w.s.n; i++)
+        sums[segment_of(&w.s, i)] += w.s.x[i];
+    for (uint64_t round = 0; round < 3; round++) {
+        const uint64_t before = dp_counts(rt).launches;
+        DpCol out;
+        dp_reduce(rt, K_SUM, 0, w.c, w.w, &out);
+        assert_int_equal(dp_counts(rt).launches - before, round ? 1 : 2);
+        check_col(&out, memcpy(alloc(w.s.nseg, 4), sums, w.s.nseg * 4), "sum", 18);
+    }
+    free(sums);
+    world_free(&w);
+}
+
 /* Values of 80 and 320 bytes; op is addition in disguise. */
 static void test_reduce_wide(void **state)
 {
@@ -279,6 +299,7 @@ int main(int argc, char **argv)
         BOTH(test_map),
         BOTH(test_lengths),
         BOTH(test_reduce),
+        {"test_kept_list (gpu shape)", test_kept_list, open_gpu, teardown, NULL},
         BOTH(test_reduce_wide),
         BOTH(test_reduce_root),
         BOTH(test_scan),
