@@ -356,13 +356,12 @@ DP_KERNEL void dp_scan_carries(DP_HEAP, ulong chunks, ulong part DP_WORDS)
 {
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
-    ulong lo = dp_chunk_start(chunks, DP_WG, l), hi = dp_chunk_start(chunks, DP_WG, l + 1), s_end = 0;
+    ulong lo = dp_chunk_start(chunks, DP_WG, l), hi = dp_chunk_start(chunks, DP_WG, l + 1);
+    const ulong s_end = hi ? DP_CARRY_SEGMENT(part, hi - 1) : 0; /* of lanes without chunks, too: they hand on what is before them */
     dp_carry c;
     c.bits = 0;
-    for (ulong k = lo; k < hi; k++) {
-        s_end = DP_CARRY_SEGMENT(part, k);
-        c = DP_JOIN(s_end, c, dp_get_carry(heap, part, k));
-    }
+    for (ulong k = lo; k < hi; k++)
+        c = DP_JOIN(DP_CARRY_SEGMENT(part, k), c, dp_get_carry(heap, part, k));
     DP_GROUP_SCAN()
     c.bits = 0;
     if (l)
