@@ -177,7 +177,12 @@ static inline uint dp_last_start(__local const uint *starts, uint from, uint lo,
         v = DP_OP(s, v, dp_stage_get(stage + DP_SLOT(j)));
 /* Lanes whose tails are joined where all are of one segment; elements up to which one lane folds a segment, if all are alike; elements whose loads a lane has under way
  * together. */
-enum { DP_TAILS = 16, DP_MOST_EVEN = 64, DP_TOGETHER = DP_ITEMS < 16 || (DP_COST != 0 && DP_COST < 9) ? DP_ITEMS : 8 };
+enum { DP_TAILS = 16, DP_MOST_EVEN = 64 };
+#if DP_COST > 0 && DP_COST < 9
+enum { DP_TOGETHER = DP_ITEMS };
+#else
+enum { DP_TOGETHER = DP_ITEMS < 8 ? DP_ITEMS : 8 };
+#endif
 #if DP_NVIDIA
 #define DP_BARRIER_IF(needed) \
     if (needed) \
