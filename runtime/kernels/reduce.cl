@@ -486,7 +486,7 @@ DP_KERNEL void dp_segreduce_chunks(__global uchar *restrict heap, __global uchar
     if (l == 0)
         dp_put_carry(heap, part, chunk, 0, carry);
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* before another lane writes the head there */
-    ulong s1 = 0;
+    ulong s1 = t < t_end ? 0 : dp_path_segment(heap, offsets, 0, nseg, min(t * DP_TILE, total)); /* a chunk without tiles hands on what is before it */
     for (; t < t_end; t++) {
         ulong d0 = t * DP_TILE, d1 = min(d0 + DP_TILE, total);
         ulong s0 = dp_path_segment(heap, offsets, 0, nseg, d0), i0 = d0 - s0;

@@ -336,9 +336,10 @@ DP_KERNEL void dp_scan_chunks(DP_HEAP, ulong n, ulong nseg, ulong offsets, ulong
     DP_STAGE(stage);
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
-    ulong tiles = (n + DP_TILE - 1) / DP_TILE, s_last = 0;
+    ulong tiles = (n + DP_TILE - 1) / DP_TILE;
     ulong t = dp_chunk_start(tiles, get_num_groups(0), get_group_id(0));
     ulong t_end = dp_chunk_start(tiles, get_num_groups(0), get_group_id(0) + 1);
+    ulong s_last = t && t == t_end ? DP_SEG_OF(min(t * DP_TILE, n) - 1) : 0; /* a chunk without tiles hands on what is before it */
     dp_carry carry;
     carry.bits = 0;
     for (; t < t_end; t++) {
