@@ -363,6 +363,7 @@ DP_KERNEL void dp_scan_carries(DP_HEAP, ulong chunks, ulong part DP_WORDS)
     c.bits = 0;
     for (ulong k = lo; k < hi; k++)
         c = DP_JOIN(DP_CARRY_SEGMENT(part, k), c, dp_get_carry(heap, part, k));
+    barrier(CLK_GLOBAL_MEM_FENCE); /* before another lane writes there */
     DP_GROUP_SCAN()
     c.bits = 0;
     if (l)
