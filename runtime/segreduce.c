@@ -478,10 +478,10 @@ static void split(DpRt *rt, const SegReduce *r, WayKind way, const Splits *l, Dp
                    of_pieces = wanted < l->groups ? wanted : l->groups;
     DpBlock *part = dp_block_new(rt, l->npieces, dp_rt_carry_bytes(rt, r->kernel));
     const uint64_t at = dp_block_addr(list), entries = dp_splits_entries(l, at), pieces = dp_splits_pieces(l, at);
-    const uint64_t numbers[] = {r->vals, r->pos,       at,      entries,  pieces,    dp_block_addr(part),
-                                l->most, l->piece_log, l->rows, l->heavy, l->nranges};
+    const uint64_t numbers[] = {r->vals,      r->pos,  at,       entries,   pieces, dp_block_addr(part),
+                                l->piece_log, l->rows, l->heavy, l->nranges};
     Args a = lead(r);
-    dp_args_words(&a, numbers, 11);
+    dp_args_words(&a, numbers, 10);
     launch(rt, r, way, "dp_segreduce_split", 2, groups > of_pieces ? groups : of_pieces, &a);
     dp_block_release(rt, part);
 }

@@ -6,7 +6,7 @@
  * DP_SPLIT: a work-group takes `rows` neighbouring segments. Their elements, as many whole segments at a time as fit, are computed side by side and kept in
  * local memory. Where all are short and alike a work-item folds a segment there. Else nothing shall wait for the longest one: each item folds a run of DP_ITEMS
  * elements, whatever segments they are in, and leaves a value where a segment ends, and a tail; then an item joins what a segment has of these. Segments of more than
- * `most` elements are on a list (rows.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them. Where many elements are in
+ * DP_TILE elements are on a list (rows.cl), in pieces of 2^piece_log: a team reduces a piece, and the last one of a segment joins them. Where many elements are in
  * neighbouring segments the list has ranges of fewer segments for groups.
  *
  * DP_ROWS: the same, where offsets have not been made: they come from the sums that dp_lengths_rows has left at `offsets`. Where segments are short on average work-items
@@ -193,7 +193,7 @@ enum { DP_TOGETHER = DP_ITEMS < 8 ? DP_ITEMS : 8 };
 
 /* list: 0 where there is none. part: a carry for each piece. The first groups, `firsts`, take ranges of tiles of more than `heavy` elements. */
 DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets,
-                                  ulong vals, ulong pos, ulong list, ulong entries, ulong pieces, ulong part, ulong most, ulong piece_log, ulong rows,
+                                  ulong vals, ulong pos, ulong list, ulong entries, ulong pieces, ulong part, ulong piece_log, ulong rows,
                                   ulong heavy, ulong firsts DP_WORDS DP_OUTS)
 {
     __local uint4 room[(DP_VAL_WORDS * DP_SLOTS + 3) / 4];
