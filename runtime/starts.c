@@ -234,8 +234,8 @@ static uint64_t rows_of_group(const DpRt *rt, uint64_t groups, uint64_t elements
     return each;
 }
 
-/* What a group of them takes on average is enough for one; groups for ranges start whether there are any, so only much
- * more than that is too much where nobody has looked at the lengths. */
+/* What a group of them takes on average is enough for one; groups for ranges start though there may be none, so only
+ * much more than that is too much where nobody has looked at the lengths. */
 static void add_ranges(const DpRt *rt, Splits *l, uint64_t elements, uint64_t rows, DpLengths lengths)
 {
     const uint64_t usual = (lengths.known ? 1 : 4) * (elements / rows + 1) * l->rows,

@@ -366,4 +366,19 @@ static inline dp_val dp_stage_get(__local const uint *at)
     barrier(CLK_LOCAL_MEM_FENCE); \
     DP_SCAN_STEP(1, 0, 1) DP_SCAN_STEP(2, 1, 0) DP_SCAN_STEP(4, 0, 1) DP_SCAN_STEP(8, 1, 0) \
     DP_SCAN_STEP(16, 0, 1) DP_SCAN_STEP(32, 1, 0) DP_SCAN_STEP_64 DP_SCAN_STEP_128
+
+/* By one work-group: of `chunks` whose carries begin at `at` in `part` the lane has lo ... hi - 1, and c becomes what reaches the first of them. Lanes without chunks
+ * hand on what is before them, by its segment's operator. */
+#define DP_SCAN_OF_CHUNKS(at) \
+    const ulong lo = dp_chunk_start(chunks, DP_WG, l), hi = dp_chunk_start(chunks, DP_WG, l + 1); \
+    const ulong s_end = hi ? DP_CARRY_SEGMENT(part, (at) + hi - 1) : 0; \
+    dp_carry c; \
+    c.bits = 0; \
+    for (ulong k = lo; k < hi; k++) \
+        c = DP_JOIN(DP_CARRY_SEGMENT(part, (at) + k), c, dp_get_carry(heap, part, (at) + k)); \
+    barrier(CLK_GLOBAL_MEM_FENCE); /* before another lane writes there */ \
+    DP_GROUP_SCAN() \
+    c.bits = 0; \
+    if (l) \
+        c = sh[DP_SCANNED][l - 1];
 #endif

@@ -334,6 +334,17 @@ static inline ulong dp_chunk_start(ulong n, ulong chunks, ulong c)
     last = atomic_inc((volatile __global uint *)(heap + (counter))) + 1 == (uint)get_num_groups(0); \
     if (last) \
         atomic_xchg((volatile __global uint *)(heap + (counter)), 0U);
+/* Behind that barrier: only the group that comes last goes on, with that fence. PoCL bears no return before a barrier: there the others find nothing to do. */
+#if DP_NVIDIA
+#define DP_ONLY_LAST_GROUP(last) \
+    if (!(last)) \
+        return; \
+    DP_DEVICE_FENCE();
+#else
+#define DP_ONLY_LAST_GROUP(last) \
+    if (last) \
+        DP_DEVICE_FENCE();
+#endif
 
 /* DP_WARPS: the 32 work-items of a row of a work-group can see each other's words without local memory. All of them must come here. */
 #if DP_NVIDIA

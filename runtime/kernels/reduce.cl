@@ -445,12 +445,7 @@ DP_KERNEL void dp_reduce_all(DP_HEAP, ulong n, ulong part, ulong vals, ulong pos
         DP_IS_LAST_GROUP(last[0], counter)
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-#if DP_NVIDIA /* PoCL bears no return before a barrier */
-    if (!last[0])
-        return;
-#endif
-    if (last[0])
-        DP_DEVICE_FENCE();
+    DP_ONLY_LAST_GROUP(last[0])
     const ulong chunks = last[0] ? get_num_groups(0) : 0; /* whose carries to join: all, or none */
     DP_REDUCE_CARRIES(chunks)
 }
@@ -554,16 +549,7 @@ DP_KERNEL void dp_segreduce_finish(DP_HEAP, ulong chunks, ulong part DP_WORDS DP
 {
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
-    ulong lo = dp_chunk_start(chunks, DP_WG, l), hi = dp_chunk_start(chunks, DP_WG, l + 1);
-    const ulong s_end = hi ? DP_CARRY_SEGMENT(part, chunks + hi - 1) : 0; /* of lanes without chunks, too: they hand on what is before them */
-    dp_carry c;
-    c.bits = 0;
-    for (ulong k = lo; k < hi; k++)
-        c = DP_JOIN(DP_CARRY_SEGMENT(part, chunks + k), c, dp_get_carry(heap, part, chunks + k));
-    DP_GROUP_SCAN()
-    c.bits = 0;
-    if (l)
-        c = sh[DP_SCANNED][l - 1];
+    DP_SCAN_OF_CHUNKS(chunks)
     for (ulong k = lo; k < hi; k++) {
         dp_carry head = dp_get_carry(heap, part, k);
         if (head.bits & DP_EMITTED) {

@@ -165,12 +165,7 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     DP_LIST_RANGES(ranges, t)
-#if DP_NVIDIA /* PoCL bears no return before a barrier */
-    if (!last[0])
-        return;
-#endif
-    if (last[0])
-        DP_DEVICE_FENCE();
+    DP_ONLY_LAST_GROUP(last[0])
     const ulong ours = last[0] ? tiles : 0, lo = dp_chunk_start(ours, DP_WG, l), hi = dp_chunk_start(ours, DP_WG, l + 1);
     ulong of_tile[DP_LENGTHS_EACH];
     above = 0;

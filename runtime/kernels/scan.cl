@@ -357,17 +357,7 @@ DP_KERNEL void dp_scan_carries(DP_HEAP, ulong chunks, ulong part DP_WORDS)
 {
     __local dp_carry sh[2][DP_WG];
     uint l = get_local_id(0);
-    ulong lo = dp_chunk_start(chunks, DP_WG, l), hi = dp_chunk_start(chunks, DP_WG, l + 1);
-    const ulong s_end = hi ? DP_CARRY_SEGMENT(part, hi - 1) : 0; /* of lanes without chunks, too: they hand on what is before them */
-    dp_carry c;
-    c.bits = 0;
-    for (ulong k = lo; k < hi; k++)
-        c = DP_JOIN(DP_CARRY_SEGMENT(part, k), c, dp_get_carry(heap, part, k));
-    barrier(CLK_GLOBAL_MEM_FENCE); /* before another lane writes there */
-    DP_GROUP_SCAN()
-    c.bits = 0;
-    if (l)
-        c = sh[DP_SCANNED][l - 1];
+    DP_SCAN_OF_CHUNKS(0)
     for (ulong k = lo; k < hi; k++) {
         ulong s = DP_CARRY_SEGMENT(part, k);
         dp_carry next = DP_JOIN(s, c, dp_get_carry(heap, part, k));

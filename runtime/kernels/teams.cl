@@ -18,10 +18,11 @@ enum { DP_TILE_ROWS = 2048 };
 #undef DP_SEG_END
 #define DP_ONE_IS_LONG(sums) (*DP_AT(ulong, (sums)) != 0)
 static inline ulong dp_tile_start(DP_HEAP, ulong sums, ulong s) { return *DP_AT(ulong, sums + DP_SUMS_HEAD + 16 * (s / DP_TILE_ROWS)); }
+/* Where the rows' own sums begin. */
+static inline ulong dp_row_numbers(ulong sums, ulong nseg) { return sums + DP_SUMS_HEAD + 16 * ((nseg + DP_TILE_ROWS - 1) / DP_TILE_ROWS); }
 static inline ulong dp_row_start(DP_HEAP, ulong sums, ulong n, ulong nseg, ulong s)
 {
-    const ulong numbers = sums + DP_SUMS_HEAD + 16 * ((nseg + DP_TILE_ROWS - 1) / DP_TILE_ROWS);
-    return s < nseg ? min(dp_tile_start(heap, sums, s) + *DP_AT(uint, numbers + 4 * s), n) : n;
+    return s < nseg ? min(dp_tile_start(heap, sums, s) + *DP_AT(uint, dp_row_numbers(sums, nseg) + 4 * s), n) : n;
 }
 #define DP_SEG_START(s) dp_row_start(heap, offsets, n, nseg, (s))
 #define DP_SEG_END(s) DP_SEG_START((s) + 1)
@@ -30,7 +31,7 @@ static inline ulong dp_row_start(DP_HEAP, ulong sums, ulong n, ulong nseg, ulong
 #define DP_STARTS(starts, base, count, first) \
     { \
         const ulong tile_start = min(dp_tile_start(heap, offsets, min(base, nseg - 1)), n); \
-        const ulong numbers = offsets + DP_SUMS_HEAD + 16 * ((nseg + DP_TILE_ROWS - 1) / DP_TILE_ROWS) + 4 * (base); \
+        const ulong numbers = dp_row_numbers(offsets, nseg) + 4 * (base); \
         const uint room = (uint)min(n - tile_start, (ulong)UINT_MAX), ahead = (uint)((first) - tile_start); \
         for (uint j = l; j < (count); j += DP_WG) \
             starts[j] = min(*DP_AT(uint, numbers + 4 * (ulong)j), room) - ahead; \
