@@ -313,6 +313,7 @@ typedef struct Starts {
     Splits splits;           /* what the list is for */
     uint64_t alike;          /* elements, which the sums say whether one is beyond */
     bool checked, summed;    /* are they right? do sums and list stand there? */
+    bool are_alike;          /* the host knows that none has more than `alike` */
 } Starts;
 
 /* A loop's states, see looks.c. Of one loop at a time: in its rounds there are no other ones. */
@@ -636,11 +637,14 @@ uint64_t dp_splits_pieces(const Splits *l, uint64_t list);
 /* The list for segments whose offsets are there, in a block of offsets or, NULL, somewhere else. To be released. NULL:
  * none is needed. */
 DpBlock *dp_splits_list(DpRt *rt, const Splits *l, uint64_t rows, uint64_t offsets, DpBlock *keeper);
-/* Memory for sums, which say whether a segment has more than `alike` elements, and a list of those of more than `most`.
- * False: nothing waits any more. */
+/* Do c's segments wait, and are they all there is? */
+bool dp_starts_wait_for(const DpRt *rt, const DpCtx *c);
+/* Memory for sums, which say whether a segment has more than `alike` elements, and a list of those of more than `most`
+ * (0: none). False: nothing waits any more. */
 bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike);
-/* Has them made, and the lengths checked, if they are not there. */
-void dp_starts_sum(DpRt *rt, Starts *s);
+/* Has them made, and the lengths checked, if they are not there; then a word at `mail`, or 0, is not 0 if one has more
+ * than `alike`. */
+void dp_starts_sum(DpRt *rt, Starts *s, uint64_t mail);
 
 /* context.c */
 /* Begun and awaited at once: one read-back. */
@@ -759,9 +763,12 @@ typedef struct Sorted {
 Sorted dp_sort_by(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar);
 
 /* segment_sort.c */
-/* What is sorted in segments: where these are, and the most that one has. */
+/* What is sorted in segments: where these are, and the most that one has. While `waiting`, which has sums of lengths
+ * instead of offsets, these are thought to be all short, until dp_sort_segments finds out. */
 typedef struct Segmented {
     uint64_t n, nseg, offsets, longest;
+    const DpCtx *of; /* if waiting */
+    Starts *waiting; /* or NULL */
 } Segmented;
 /* How many of the first and of the last elements of each segment are wanted; both 0: all. */
 typedef struct SortEnds {
@@ -777,7 +784,11 @@ typedef struct SegmentSort {
     SortEnds ends;
 } SegmentSort;
 bool dp_segments_are_short(const DpRt *rt, const Segmented *s); /* may each be sorted by itself? */
-void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k);
+/* Not those that it finds to be too long. */
+void dp_sort_segments(DpRt *rt, Segmented *s, const SegmentSort *k);
+/* The segments of c, if their offsets need not be made for it. Then these are taken, and the caller's, as long as *s
+ * waits. */
+bool dp_sort_begins_with_lengths(DpRt *rt, const DpCtx *c, Segmented *s, Starts *waiting);
 /* What is wanted of segments, as far as it is found faster than by sorting all. */
 SortEnds dp_sort_ends(const DpRt *rt, const Segmented *s, const DpSortTypes *t);
 /* The places of the ends of all n elements, as a segment of *count of them; owned. NULL where sorting is as well. */

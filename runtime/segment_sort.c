@@ -127,32 +127,77 @@ static void merge_sort(DpRt *rt, const Segmented *s, const SegmentSort *k, const
     }
 }
 
-static void sort_segments_gpu(DpRt *rt, const Segmented *s, const SegmentSort *k, bool wide)
+/* Of dp_sort_ranks: segments for a work-group, so that all units have some and a group has enough of them. */
+static uint64_t segments_of_group(const DpRt *rt, const Segmented *s)
 {
-    const uint64_t ranked = dp_param(rt, PARAM_SORT_RANKED), mean = s->n / s->nseg + 1;
-    const uint64_t fit = SORT_GROUP_ELEMENTS / mean + 1, per_group = fit < 255 ? fit : 255;
-    Args segments = {.n = 0}, ranks;
+    enum { LEAST_ELEMENTS = 256, MOST = 255, UNIT_GROUPS = 8 };
+    const uint64_t mean = s->n / s->nseg + 1, fit = SORT_GROUP_ELEMENTS / mean + 1, few = LEAST_ELEMENTS / mean + 1;
+    const uint64_t share = s->nseg / (UNIT_GROUPS * rt->device->facts.units), wanted = share > few ? share : few;
+    const uint64_t each = wanted < fit ? wanted : fit;
+    return each < MOST ? each : MOST;
+}
+
+static void rank(DpRt *rt, const Segmented *s, const Args *segments, uint64_t ranked, const char *name)
+{
+    const uint64_t per_group = segments_of_group(rt, s);
+    Args a = *segments;
+    dp_args_add(&a, per_group);
+    dp_args_add(&a, ranked);
+    dp_args_add(&a, s->n);
+    dp_args_add(&a, s->waiting ? dp_block_addr(s->waiting->sums) : 0);
+    launch(rt, name, (s->nseg + per_group - 1) / per_group, &a);
+}
+
+/* The host looks at what dp_lengths_rows has said. If one is longer, offsets are made after all. */
+static void find_longest(DpRt *rt, Segmented *s)
+{
+    s->waiting->are_alike = !dp_rt_look(rt)[0];
+    if (s->waiting->are_alike || dp_failed(rt))
+        return;
+    rt->starts = *s->waiting;
+    s->longest = dp_ctx_look_at_lengths(rt, s->of).longest;
+    s->waiting = NULL;
+}
+
+static void sort_segments_gpu(DpRt *rt, Segmented *s, const SegmentSort *k, bool wide)
+{
+    const char *ranks = wide ? "dp_sort_ranks8" : "dp_sort_ranks4";
+    const uint64_t ranked = dp_param(rt, PARAM_SORT_RANKED);
+    Args segments = {.n = 0};
     dp_args_add(&segments, s->nseg);
     dp_args_add(&segments, s->offsets);
     segment_sort_args(&segments, k);
-    ranks = segments;
-    dp_args_add(&ranks, per_group);
-    dp_args_add(&ranks, ranked);
     if (ranked)
-        launch(rt, wide ? "dp_sort_ranks8" : "dp_sort_ranks4", (s->nseg + per_group - 1) / per_group, &ranks);
-    if (s->longest > ranked)
+        rank(rt, s, &segments, ranked, ranks);
+    if (s->waiting && !s->waiting->are_alike)
+        find_longest(rt, s);
+    if (s->longest <= ranked)
+        say_moved(rt, ranks, s, k);
+    else if (dp_segments_are_short(rt, s))
         merge_sort(rt, s, k, &segments, ranked, wide);
-    else
-        say_moved(rt, wide ? "dp_sort_ranks8" : "dp_sort_ranks4", s, k);
 }
 
-void dp_sort_segments(DpRt *rt, const Segmented *s, const SegmentSort *k)
+void dp_sort_segments(DpRt *rt, Segmented *s, const SegmentSort *k)
 {
     const bool wide = k->key->bytes == 8;
     if (rt->gpu)
         sort_segments_gpu(rt, s, k, wide);
     else
         sort_segments_cpu(rt, s, k, wide);
+}
+
+/* Where most are short. */
+bool dp_sort_begins_with_lengths(DpRt *rt, const DpCtx *c, Segmented *s, Starts *waiting)
+{
+    enum { HOST = 1, RARE = 8 };
+    const uint64_t ranked = dp_param(rt, PARAM_SORT_RANKED), nseg = rt->starts.n;
+    if (!dp_starts_wait_for(rt, c) || dp_param(rt, PARAM_CHECK_LENGTHS) == HOST || c->n > nseg * (ranked / RARE) ||
+        !dp_starts_add_sums(rt, 0, ranked))
+        return false;
+    *waiting = dp_starts_take(rt);
+    *s = (Segmented){c->n, nseg, dp_ctx_segments(c).offsets, ranked, c, waiting};
+    dp_starts_sum(rt, waiting, DP_MAILBOX);
+    return true;
 }
 
 /* ---- the first and the last elements only, on a CPU ---- */
@@ -189,14 +234,14 @@ DpCol dp_sort_end_elements(DpRt *rt, const Segmented *s, uint64_t from, SortEnds
 {
     const uint32_t bytes = column ? column->bytes : 8;
     DpCol out = dp_new_col(rt, s->n, bytes);
-    const Segmented there = {s->n, s->nseg, from, s->longest};
+    const Segmented there = {s->n, s->nseg, from, s->longest, NULL, NULL};
     if (out.block)
         end_places(rt, &there, s->offsets, ends, places, column, bytes, out.addr);
     return out;
 }
 
 /* Of so many parts the places of their ends, part by part, and what is searched in these. */
-static DpBlock *candidates(DpRt *rt, const Segmented *parts, SegmentSort *k)
+static DpBlock *candidates(DpRt *rt, Segmented *parts, SegmentSort *k)
 {
     const uint64_t each = k->ends.first + k->ends.last;
     k->places = dp_block_new(rt, parts->n, 4);
@@ -219,9 +264,9 @@ DpBlock *dp_sort_root_ends(DpRt *rt, uint64_t n, const DpCol *key, DpScalar scal
     DpBlock *offsets = dp_block_new(rt, parts + 1, 8);
     dp_rt_write(rt, dp_block_addr(offsets), at, (parts + 1) * sizeof *at);
     SegmentSort k = {.key = key, .scalar = scalar, .ends = ends};
-    const Segmented all = {n, parts, dp_block_addr(offsets), n / parts + 1};
+    Segmented all = {n, parts, dp_block_addr(offsets), n / parts + 1, NULL, NULL};
     DpBlock *list = candidates(rt, &all, &k);
-    const Segmented some = {parts * each, 1, offsets_regular(parts * each).stride, parts * each};
+    Segmented some = {parts * each, 1, offsets_regular(parts * each).stride, parts * each, NULL, NULL};
     k.from = list;
     k.places = dp_block_new(rt, some.n, 4);
     dp_sort_segments(rt, &some, &k);

@@ -517,10 +517,8 @@ static void report(DpRt *rt, const SegReduce *r, Way way)
 static bool goes_by_rows(const DpRt *rt, const SegReduce *r)
 {
     enum { AUTO, HOST };
-    const Starts *s = &rt->starts;
     const uint64_t asked = dp_param(rt, PARAM_SEGREDUCE), work = r->n + r->segments.nseg;
-    if (!s->offsets || r->nest->kind != CTX_NESTED || r->nest->offsets.block != s->offsets ||
-        r->n != (uint64_t)s->total || r->n >= UINT32_MAX || !dp_rt_group_shape(rt, r->kernel))
+    if (!dp_starts_wait_for(rt, r->nest) || !dp_rt_group_shape(rt, r->kernel))
         return false;
     if (asked)
         return asked == 1 + WAY_ROWS;
@@ -559,7 +557,7 @@ bool dp_segreduce_by_rows(DpRt *rt, const SegReduce *r)
         dp_starts_add_sums(rt, most_of_group(rt, r), alike); /* finding memory may have been a reason to look */
     if (waits) {
         Starts s = dp_starts_take(rt);
-        dp_starts_sum(rt, &s);
+        dp_starts_sum(rt, &s, 0);
         rt->starts = s;
         report(rt, r, (Way){WAY_ROWS, 0});
         reduce_rows(rt, r);

@@ -541,7 +541,7 @@ static DpCol sorted_elements(DpRt *rt, const DpCtx *c, const Segmented *s, SortE
 }
 
 /* Within segments that are short: by one key after the other, the last one first. */
-static void sort_short(DpRt *rt, const DpCtx *c, const Segmented *s, uint32_t positions, const DpSortTypes *t,
+static void sort_short(DpRt *rt, const DpCtx *c, Segmented *s, uint32_t positions, const DpSortTypes *t,
                        const DpCol *elements, DpCol *outs)
 {
     const DpCol *columns = &elements[t->nkeys];
@@ -574,7 +574,7 @@ static void sort_short(DpRt *rt, const DpCtx *c, const Segmented *s, uint32_t po
 static bool sort_root_ends(DpRt *rt, uint64_t n, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
                            DpCol *outs)
 {
-    const Segmented s = {n, 1, offsets_regular(n).stride, n};
+    const Segmented s = {n, 1, offsets_regular(n).stride, n, NULL, NULL};
     const SortEnds ends = dp_sort_ends(rt, &s, t);
     if (!sort_ends_only(ends))
         return false;
@@ -607,10 +607,27 @@ static Segmented segmented(DpRt *rt, const DpCtx *c)
 {
     const Segments segments = dp_ctx_segments(c);
     const DpLengths lengths = dp_ctx_look_at_lengths(rt, c);
-    Segmented s = {c->n, segments.nseg, segments.offsets, lengths.longest};
+    Segmented s = {c->n, segments.nseg, segments.offsets, lengths.longest, NULL, NULL};
     if (!lengths.known)
         s.longest = longest_of(rt, &s);
     return s;
+}
+
+/* Of segments whose offsets wait. False: some are too long to be sorted by themselves, or nothing waits. */
+static bool sort_from_lengths(DpRt *rt, const DpCtx *c, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
+                              DpCol *outs)
+{
+    Segmented s;
+    Starts waiting;
+    if (!dp_sort_begins_with_lengths(rt, c, &s, &waiting))
+        return false;
+    sort_short(rt, c, &s, positions, t, elements, outs);
+    if (s.waiting)
+        rt->starts = waiting;
+    const bool done = dp_segments_are_short(rt, &s) || dp_failed(rt);
+    for (uint32_t i = 0; i < positions + t->ncolumns && !done; i++)
+        dp_col_release(rt, &outs[i]);
+    return done;
 }
 
 /* The keys, then the columns, as elements of c; the results are elements of c, too. */
@@ -620,7 +637,10 @@ static void sort_columns(DpRt *rt, DpCtx *c, DpCtx *up, uint32_t positions, cons
     if (c->n > DP_MAX_INSTANCES)
         dp_rt_fail_elements(rt, c->n, 4);
     if (c->n && !dp_failed(rt)) {
-        const Segmented s = segmented(rt, c);
+        Segmented s;
+        if (sort_from_lengths(rt, c, positions, t, elements, outs))
+            return;
+        s = segmented(rt, c);
         if (dp_segments_are_short(rt, &s)) {
             sort_short(rt, c, &s, positions, t, elements, outs);
             return;

@@ -221,9 +221,9 @@ enum { ROWS_TILE = 2048 }; /* as in kernels/lengths.cl and teams.cl */
 
 static uint64_t tiles_of(uint64_t n) { return (n + ROWS_TILE - 1) / ROWS_TILE; }
 
-enum { SUMS_HEAD = 16, LIST_HEAD = 16, LIST_BYTES = 32, RANGE_BYTES = 8 }; /* as in kernels/common.cl */
-enum { LEAST_PIECE_LOG = 10, MOST_PIECE_LOG = 14, UNIT_PIECES = 128 };     /* of elements; pieces wanted for a unit */
-enum { UNIT_GROUPS = 8, GROUP_ELEMENTS = 1024 };                           /* wanted for a unit; for a group */
+enum { SUMS_HEAD = 16, ROW_BYTES = 6, LIST_HEAD = 16, LIST_BYTES = 32, RANGE_BYTES = 8 }; /* as in kernels/common.cl */
+enum { LEAST_PIECE_LOG = 10, MOST_PIECE_LOG = 14, UNIT_PIECES = 128 }; /* of elements; pieces wanted for a unit */
+enum { UNIT_GROUPS = 8, GROUP_ELEMENTS = 1024 };                       /* wanted for a unit; for a group */
 
 static uint64_t rows_of_group(const DpRt *rt, uint64_t groups, uint64_t elements, uint64_t rows)
 {
@@ -266,12 +266,13 @@ static DpBlock *new_list(DpRt *rt, const Splits *l)
     return l->longs || l->nranges ? dp_block_new(rt, dp_splits_pieces(l, 0) + 4 * l->npieces, 1) : NULL;
 }
 
-static void add_list(Args *a, const Splits *l, DpBlock *list)
+/* numbers: where kernels count what is on it. */
+static void add_list(Args *a, const Splits *l, DpBlock *list, uint64_t numbers)
 {
     const uint64_t at = dp_block_addr(list), entries = dp_splits_entries(l, at), pieces = dp_splits_pieces(l, at);
-    const uint64_t numbers[] = {at,           entries, pieces,   l->most,    l->longs,      l->npieces,
-                                l->piece_log, l->rows, l->heavy, l->nranges, DP_LIST_COUNTS};
-    dp_args_words(a, numbers, 11);
+    const uint64_t words[] = {at,           entries, pieces,   l->most,    l->longs, l->npieces,
+                              l->piece_log, l->rows, l->heavy, l->nranges, numbers};
+    dp_args_words(a, words, 11);
 }
 
 static bool is_kept(const SplitsKept *kept, const SplitsKept *wanted)
@@ -295,7 +296,7 @@ DpBlock *dp_splits_list(DpRt *rt, const Splits *l, uint64_t rows, uint64_t offse
     if (!wanted.list)
         return NULL;
     dp_args_words(&a, numbers, 3);
-    add_list(&a, l, wanted.list);
+    add_list(&a, l, wanted.list, DP_LIST_COUNTS);
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_list"), 1, (uint32_t)tiles_of(rows), &a);
     if (keeper) {
         dp_block_release(rt, keeper->splits.list);
@@ -305,14 +306,22 @@ DpBlock *dp_splits_list(DpRt *rt, const Splits *l, uint64_t rows, uint64_t offse
     return wanted.list;
 }
 
-/* ---- for reductions that begin with the lengths ---- */
+/* ---- for reductions and sorts that begin with the lengths ---- */
+bool dp_starts_wait_for(const DpRt *rt, const DpCtx *c)
+{
+    const Starts *s = &rt->starts;
+    return s->offsets && c->kind == CTX_NESTED && c->offsets.block == s->offsets && c->n == (uint64_t)s->total &&
+           c->n < UINT32_MAX;
+}
+
 bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
 {
+    static const Splits none = {.rows = 1};
     const Starts *s = &rt->starts;
     if (s->sums && s->splits.most == most && s->alike == alike)
         return true;
-    const Splits splits = dp_splits(rt, (uint64_t)s->total, s->n, most, (DpLengths){.known = false});
-    DpBlock *sums = dp_block_new(rt, SUMS_HEAD + 16 * tiles_of(s->n) + 4 * s->n, 1);
+    const Splits splits = most ? dp_splits(rt, (uint64_t)s->total, s->n, most, (DpLengths){.known = false}) : none;
+    DpBlock *sums = dp_block_new(rt, SUMS_HEAD + (16 + ROW_BYTES * ROWS_TILE) * tiles_of(s->n), 1);
     DpBlock *list = new_list(rt, &splits);
     if (!rt->starts.offsets) {
         dp_block_release(rt, sums);
@@ -325,21 +334,39 @@ bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
     rt->starts.list = list;
     rt->starts.splits = splits;
     rt->starts.alike = alike;
-    rt->starts.summed = false;
+    rt->starts.summed = rt->starts.are_alike = false;
     return true;
 }
 
-void dp_starts_sum(DpRt *rt, Starts *s)
+/* Each work-group of dp_lengths_tiles reads all tiles' words. */
+static uint64_t groups_of_tiles(const DpRt *rt, uint64_t tiles)
 {
-    const uint64_t sums = dp_block_addr(s->sums);
-    const uint64_t numbers[] = {s->n, s->lengths.addr, sums, DP_REDUCE_COUNT, (uint64_t)s->total, s->negative, s->nest};
-    Args a = {.n = 0};
+    enum { WORDS = 1 << 19 };
+    const uint64_t wanted = WORDS / tiles, least = rt->device->facts.units;
+    const uint64_t groups = wanted > least ? wanted : least;
+    return groups < tiles ? groups : tiles;
+}
+
+void dp_starts_sum(DpRt *rt, Starts *s, uint64_t mail)
+{
+    enum { ONCE_TILES = 512 }; /* each work-group waits for all before it */
+    const uint64_t sums = dp_block_addr(s->sums), list = dp_block_addr(s->list), tiles = tiles_of(s->n);
+    const bool once = rt->lookback.use && tiles <= ONCE_TILES;
+    const uint64_t first[] = {s->n, s->lengths.addr, sums, s->alike, s->splits.most, list};
+    const uint64_t second[] = {s->n, s->lengths.addr, sums, s->alike, tiles, (uint64_t)s->total, s->negative, s->nest};
+    Args a = {.n = 0}, b = {.n = 0};
     if (s->summed)
         return;
-    dp_args_words(&a, numbers, 7);
-    dp_args_add(&a, s->alike);
-    add_list(&a, &s->splits, s->list);
-    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_rows"), 1, (uint32_t)tiles_of(s->n), &a);
+    dp_args_words(&a, first, 6);
+    dp_args_words(&b, second, 8);
+    dp_args_posted(&b, mail);
+    add_list(&b, &s->splits, s->list, list);
+    if (once)
+        dp_lookback_args(rt, &b, tiles, 1);
+    else
+        dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_rows"), 1, (uint32_t)tiles, &a);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, once ? "dp_lengths_once" : "dp_lengths_tiles"), 1,
+                 (uint32_t)(once ? tiles : groups_of_tiles(rt, tiles)), &b);
     s->checked = s->summed = true;
 }
 

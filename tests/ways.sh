@@ -26,9 +26,9 @@ force() { # SHAPE WAYS FILE…: another way may take other numbers of launches t
         grep -v 'passed$' "$work/said"
     }
 }
-reduces="tests/run/segment_ways.dp tests/run/keep_columns.dp tests/run/split_ways.dp" tiles=tests/run/tiles.dp scans=tests/run/scan_ways.dp scan_maps=tests/run/scan_maps.dp sorts="tests/run/sort_ways.dp tests/run/sort_ends.dp" maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
+reduces="tests/run/segment_ways.dp tests/run/keep_columns.dp tests/run/split_ways.dp" tiles=tests/run/tiles.dp scans=tests/run/scan_ways.dp scan_maps=tests/run/scan_maps.dp sorts="tests/run/sort_ways.dp tests/run/sort_ends.dp tests/run/length_ways.dp" maps="tests/run/map_ways.dp tests/run/scan_columns.dp" \
     scatters=tests/run/scatter_ways.dp groups="tests/run/group_ways.dp tests/run/group_floats.dp" histograms=tests/run/hist_ways.dp \
-    rows="tests/run/segment_ways.dp tests/run/row_ways.dp tests/run/split_ways.dp"
+    rows="tests/run/segment_ways.dp tests/run/row_ways.dp tests/run/split_ways.dp tests/run/length_ways.dp"
 [ -z "${DPC_LONG:-}" ] || reduces="$reduces $tiles" scans="$scans $scan_maps"
 for shape in cpu gpu; do
     for ways in segreduce=path,segscan=path,look-back=always check-lengths=device,look-back=always \
@@ -62,7 +62,7 @@ force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
 force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}
 force gpu sort-groups=1024,sort-parts=1000000 ${@:-$sorts}
-for ways in segreduce=rows segreduce=rows,split-rows=64,split-heavy=1 segreduce=rows,split-rows=2048; do
+for ways in segreduce=rows segreduce=rows,look-back=always segreduce=rows,split-rows=64,split-heavy=1 segreduce=rows,split-rows=2048; do
     force gpu $ways ${@:-$rows}
 done
 for ways in scatter=windows scatter-large=0 scatter=direct; do

@@ -381,6 +381,28 @@ static inline ulong dp_warp_up(ulong word, uint by)
 enum { DP_SUMS_HEAD = 16, DP_LIST_HEAD = 16, DP_LIST_BYTES = 32 };
 #define DP_PIECES_OF(elements) (((elements) + (1UL << piece_log) - 1) >> piece_log) /* of 2^piece_log */
 
+/* Of nseg segments whose offsets have not been made: sums by tiles (rows.cl). At `sums`, behind a head, for each tile where it begins and a word of its sum, and what is known of it; then
+ * for each tile where its segments begin in it, as u16, and behind them as u32: these are there if the sum is DP_ROW_FAR or more, for which the first stand. Whatever the lengths are, none begins behind the n elements. */
+enum { DP_TILE_ROWS = 2048, DP_TILE_KINDS = 60, DP_ROW_FAR = USHRT_MAX };
+enum { DP_TILE_WRONG = 1, DP_TILE_OVER = 2, DP_TILE_LONG = 4 }; /* kinds: is a length beyond u32, `alike`, `most`? The head has them of all, 0: there is nothing to split. */
+#define DP_TILE_SUM ((1UL << DP_TILE_KINDS) - 1)
+static inline ulong2 dp_tile_of(DP_HEAP, ulong sums, ulong s) { return *DP_AT(ulong2, sums + DP_SUMS_HEAD + 16 * (s / DP_TILE_ROWS)); }
+/* Of the tile in which segment s is the `row`th one. */
+static inline ulong dp_row_numbers(ulong sums, ulong nseg, ulong s, uint row)
+{
+    return sums + DP_SUMS_HEAD + 16 * ((nseg + DP_TILE_ROWS - 1) / DP_TILE_ROWS) + (sizeof(ushort) + sizeof(uint)) * (s - row);
+}
+static inline uint dp_row_number(DP_HEAP, ulong numbers, uint row)
+{
+    const uint number = *DP_AT(ushort, numbers + 2 * row);
+    return number < DP_ROW_FAR ? number : *DP_AT(uint, numbers + 2 * DP_TILE_ROWS + 4 * row);
+}
+static inline ulong dp_row_start(DP_HEAP, ulong sums, ulong n, ulong nseg, ulong s)
+{
+    const uint row = (uint)s & (DP_TILE_ROWS - 1);
+    return s < nseg ? min(dp_tile_of(heap, sums, s).x + dp_row_number(heap, dp_row_numbers(sums, nseg, s, row), row), n) : n;
+}
+
 /* Bits of carries (carry.cl). */
 enum { DP_RESET = 1, DP_HAS = 2, DP_EMITTED = 4 };
 

@@ -268,17 +268,21 @@ static inline uint DP_SORTED(dp_sort_rank)(__local const DP_K4 *fours, uint size
 #define DP_SORT_ROOM (DP_SORT_LOCAL + 4 * DP_WG)
 #define DP_SORT_FOUR(s, begin) (((begin) + 3 * (s)) / 4)
 
-/* A work-group takes per_group < DP_WG segments, and of these as many at a time as have DP_SORT_LOCAL elements. */
+/* Where segment s begins: by offsets, or by sums of lengths. */
+#define DP_SORT_START(s) (sums ? dp_row_start(heap, sums, n, nseg, (s)) : DP_OFFSET(offsets, (s)))
+
+/* A work-group takes per_group < DP_WG segments, and of these as many at a time as have DP_SORT_LOCAL elements. sums: of dp_lengths_rows, or 0, then there are offsets. */
 DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                        ulong value, ulong bytes, ulong per_group, ulong most)
+                                        ulong value, ulong bytes, ulong per_group, ulong most, ulong n, ulong sums)
 {
     __local DP_K4 fours[DP_SORT_ROOM / 4];
-    __local uchar owner[DP_SORT_LOCAL]; /* which of the segments; DP_WG - 1: none that is made here */
+    __local uint owners[DP_SORT_LOCAL / 4];
+    __local uchar *owner = (__local uchar *)owners; /* which of the segments; DP_WG - 1: none that is made here */
     __local uint ends[DP_WG];
     const uint l = get_local_id(0);
-    const ulong s0 = get_group_id(0) * per_group, start = DP_OFFSET(offsets, s0);
+    const ulong s0 = get_group_id(0) * per_group, start = DP_SORT_START(s0);
     const uint segments = (uint)(min(s0 + per_group, nseg) - s0), lanes = DP_WG / segments;
-    ends[l] = l < segments ? (uint)(DP_OFFSET(offsets, s0 + l + 1) - start) : 0xffffffffu;
+    ends[l] = l < segments ? (uint)(DP_SORT_START(s0 + l + 1) - start) : 0xffffffffu;
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint all = ends[segments - 1], step = all <= DP_SORT_LOCAL ? DP_SORT_LOCAL : DP_SORT_LOCAL / 2;
     const uint own = l % segments, lane = l / segments, from = own ? ends[own - 1] : 0, to = ends[own];
@@ -287,8 +291,8 @@ DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulo
         const uint here = min(all - base, (uint)DP_SORT_LOCAL);
         DP_K key[DP_SORT_LOCAL / DP_WG];
         DP_SORT_LOAD(key, DP_SORT_LOCAL / DP_WG, start + base, here)
-        for (uint i = l; i < DP_SORT_LOCAL; i += DP_WG)
-            owner[i] = DP_WG - 1;
+        for (uint i = l; i < DP_SORT_LOCAL / 4; i += DP_WG)
+            owners[i] = 0x01010101U * (DP_WG - 1);
         for (uint i = l; i < DP_SORT_ROOM / 4; i += DP_WG)
             fours[i] = (DP_K4)(~(DP_K)0);
         barrier(CLK_LOCAL_MEM_FENCE);

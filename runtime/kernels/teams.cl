@@ -12,42 +12,45 @@
  * DP_ROWS: the same, where offsets have not been made: they come from the sums that dp_lengths_rows has left at `offsets`. Where segments are short on average work-items
  * take whole ones from where they are, dp_segreduce_rows, if none is long; else dp_segreduce_split does all. Whatever the lengths are, nothing is read beyond the n
  * elements. */
-enum { DP_TILE_ROWS = 2048 };
 #if DP_WAY == DP_ROWS
 #undef DP_SEG_START
 #undef DP_SEG_END
-#define DP_ONE_IS_LONG(sums) (*DP_AT(ulong, (sums)) != 0)
-static inline ulong dp_tile_start(DP_HEAP, ulong sums, ulong s) { return *DP_AT(ulong, sums + DP_SUMS_HEAD + 16 * (s / DP_TILE_ROWS)); }
-/* Where the rows' own sums begin. */
-static inline ulong dp_row_numbers(ulong sums, ulong nseg) { return sums + DP_SUMS_HEAD + 16 * ((nseg + DP_TILE_ROWS - 1) / DP_TILE_ROWS); }
-static inline ulong dp_row_start(DP_HEAP, ulong sums, ulong n, ulong nseg, ulong s)
-{
-    return s < nseg ? min(dp_tile_start(heap, sums, s) + *DP_AT(uint, dp_row_numbers(sums, nseg) + 4 * s), n) : n;
-}
+#define DP_KINDS(sums) (*DP_AT(ulong, (sums)))
 #define DP_SEG_START(s) dp_row_start(heap, offsets, n, nseg, (s))
 #define DP_SEG_END(s) DP_SEG_START((s) + 1)
-#define DP_LIST_START(s) dp_tile_start(heap, offsets, (s)) /* what the list's begin at */
-/* starts[j], j <= count, becomes where segment base + j begins, behind `first`; all are in one tile. */
+/* Of segment `base`, and of what its tile has in `all`. starts[j], j <= count, becomes where segment base + j begins, behind `first`; all are in one tile. */
+#define DP_FIND_STARTS(base, all, first) \
+    const ulong2 tile = dp_tile_of(heap, offsets, min((base), nseg - 1)); \
+    const ulong all = tile.y & DP_TILE_SUM, begin = min(tile.x, n); \
+    const uint in_tile = (uint)(base) & (DP_TILE_ROWS - 1), left = (uint)min(n - begin, (ulong)UINT_MAX); \
+    const ulong numbers = dp_row_numbers(offsets, nseg, (base), in_tile); \
+    const uint skipped = in_tile ? min(dp_row_number(heap, numbers, in_tile), left) : 0; \
+    const ulong first = begin + skipped;
 #define DP_STARTS(starts, base, count, first) \
     { \
-        const ulong tile_start = min(dp_tile_start(heap, offsets, min(base, nseg - 1)), n); \
-        const ulong numbers = dp_row_numbers(offsets, nseg) + 4 * (base); \
-        const uint room = (uint)min(n - tile_start, (ulong)UINT_MAX), ahead = (uint)((first) - tile_start); \
-        for (uint j = l; j < (count); j += DP_WG) \
-            starts[j] = min(*DP_AT(uint, numbers + 4 * (ulong)j), room) - ahead; \
+        const bool whole = in_tile + (count) == DP_TILE_ROWS || (base) + (count) == nseg; \
+        if (all < DP_ROW_FAR) { \
+            for (uint j = l; j < (count); j += DP_WG) \
+                starts[j] = min((uint)*DP_AT(ushort, numbers + 2 * (in_tile + j)), left) - skipped; \
+        } else { \
+            for (uint j = l; j < (count); j += DP_WG) \
+                starts[j] = min(*DP_AT(uint, numbers + 2 * DP_TILE_ROWS + 4 * (in_tile + j)), left) - skipped; \
+        } \
         if (l == 0) \
-            starts[count] = (uint)(DP_SEG_START((base) + (count)) - (first)); \
+            starts[count] = (uint)min(whole ? all : dp_row_number(heap, numbers, in_tile + (count)), (ulong)left) - skipped; \
     }
 DP_KERNEL void dp_segreduce_rows(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong vals, ulong pos
                                  DP_WORDS DP_OUTS)
 {
-    const ulong stop = DP_ONE_IS_LONG(offsets) ? 0 : nseg;
+    const ulong stop = DP_KINDS(offsets) ? 0 : nseg;
     for (ulong s = get_global_id(0); s < stop; s += get_global_size(0))
         DP_WHOLE(s)
 }
 #else
-#define DP_ONE_IS_LONG(sums) true
-#define DP_LIST_START(s) 0
+#define DP_KINDS(sums) DP_TILE_OVER
+#define DP_FIND_STARTS(base, all, first) \
+    const ulong tile = (base) & ~(DP_TILE_ROWS - 1UL), first = DP_SEG_START(base); \
+    const ulong all = DP_SEG_START(min(tile + DP_TILE_ROWS, nseg)) - DP_SEG_START(tile);
 #define DP_STARTS(starts, base, count, first) \
     for (uint j = l; j <= (count); j += DP_WG) \
         starts[j] = (uint)(DP_SEG_START((base) + j) - (first));
@@ -206,16 +209,20 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
     __local uint uneven[1], longer[1]; /* is one much longer than others, longer than two times DP_TAILS runs? */
     const uint l = get_local_id(0), group = get_group_id(0);
     const uint npieces = list ? *DP_AT(uint, list) : 0;
-    const bool alike = !DP_ONE_IS_LONG(offsets);
+    const bool done = DP_KINDS(offsets) != DP_TILE_OVER; /* they are alike, or no lengths */
+#if DP_NVIDIA /* PoCL bears no return before a barrier */
+    if (done)
+        return;
+#endif
 
     /* ---- neighbouring segments: where they begin ---- */
     const bool ranged = group < firsts;
     const uint2 range = ranged && group < *DP_AT(uint, list + 8) ? *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)group) : (uint2)(0, 0);
-    const ulong base = ranged ? range.x : min((group - firsts) * rows, nseg), tile = base & ~(DP_TILE_ROWS - 1UL);
-    uint count = alike ? 0 : (uint)min(ranged ? range.y : rows, nseg - base);
-    if (!ranged && firsts && DP_SEG_START(min(tile + DP_TILE_ROWS, nseg)) - DP_SEG_START(tile) > heavy)
+    const ulong base = ranged ? range.x : min((group - firsts) * rows, nseg);
+    DP_FIND_STARTS(base, all, first)
+    uint count = done ? 0 : (uint)min(ranged ? range.y : rows, nseg - base);
+    if (!ranged && firsts && all > heavy)
         count = 0; /* it is in ranges */
-    const ulong first = DP_SEG_START(base);
     if (l < DP_TILE / 32)
         ends_at[l] = 0;
     if (l == 0)
@@ -308,7 +315,7 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
     /* ---- pieces ---- */
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint k = l & (DP_PIECE_LANES - 1);
-    DP_TEAM_ROUNDS(alike ? 0 : npieces, group * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
+    DP_TEAM_ROUNDS(done ? 0 : npieces, group * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
     {
         ulong s = 0, first = 0, several = 0, done = 0;
         dp_carry c;
@@ -321,7 +328,7 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
             first = whose.y;
             done = entry + 8;
             several = DP_PIECES_OF(elements.y);
-            const ulong begin = DP_LIST_START(s) + elements.x, i = begin + ((p - first) << piece_log);
+            const ulong begin = elements.x, i = begin + ((p - first) << piece_log);
             c = dp_team_part(heap, i, min(i + (1UL << piece_log), begin + elements.y), s, k, DP_PIECE_LANES, vals, pos DP_PASS);
         }
         DP_PIECE_JOIN()
