@@ -762,6 +762,9 @@ typedef struct Sorted {
 /* The values of a column of u32, i32, u64 or i64 in order, and as u32 the positions that they come from. n > 0. */
 Sorted dp_sort_by(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar);
 
+/* Zeroes `bytes` (a multiple of 8) at `at`, and the mailbox's first words. */
+void dp_sort_begin(DpRt *rt, uint64_t bytes, uint64_t at);
+
 /* segment_sort.c */
 /* What is sorted in segments: where these are, and the most that one has. While `waiting`, which has sums of lengths
  * instead of offsets, these are thought to be all short, until dp_sort_segments finds out. */
@@ -769,6 +772,7 @@ typedef struct Segmented {
     uint64_t n, nseg, offsets, longest;
     const DpCtx *of; /* if waiting */
     Starts *waiting; /* or NULL */
+    bool keys_only;  /* are keys all that is sorted (segment_sort.c)? */
 } Segmented;
 /* How many of the first and of the last elements of each segment are wanted; both 0: all. */
 typedef struct SortEnds {
@@ -783,6 +787,8 @@ typedef struct SegmentSort {
     DpBlock *places, *values;
     SortEnds ends;
 } SegmentSort;
+/* Do keys give back their values (DP_SORT_GIVES_BACK of kernels/segment_sort.cl)? */
+bool dp_sort_key_is_value(DpScalar t);
 bool dp_segments_are_short(const DpRt *rt, const Segmented *s); /* may each be sorted by itself? */
 /* Not those that it finds to be too long. */
 void dp_sort_segments(DpRt *rt, Segmented *s, const SegmentSort *k);

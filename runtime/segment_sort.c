@@ -4,23 +4,18 @@
 /* As in radix_sort.cl and segment_sort.cl: elements that a work-group has in local memory, to count and to merge. */
 enum { SORT_LOCAL = 2048, SORT_BLOCK = 256 * 15, SORT_GROUP_ELEMENTS = 1536 };
 
-/* Of a GPU: work-groups at a time, and, where segments are few, for the blocks of each segment. */
-static uint64_t most_groups(const DpRt *rt) { return dp_param(rt, PARAM_SORT_GROUPS) * rt->device->facts.units; }
-
-static uint64_t groups_per_segment(const DpRt *rt, const Segmented *s)
-{
-    const uint64_t blocks = (s->longest + SORT_BLOCK - 1) / SORT_BLOCK;
-    return blocks * s->nseg <= most_groups(rt) ? blocks : 1;
-}
-
-/* A work-item of a CPU, or a work-group of a GPU, must not have most of the work. */
+/* A work-item of a CPU must not have most of the work. */
 bool dp_segments_are_short(const DpRt *rt, const Segmented *s)
 {
-    const uint64_t local = rt->gpu ? SORT_BLOCK : SORT_LOCAL;
-    const uint64_t parts = dp_param(rt, PARAM_SORT_PARTS) * (rt->gpu ? 1 : rt->device->facts.units);
-    return s->longest <= dp_param(rt, PARAM_SORT_SEGMENT) &&
-           (s->longest <= local || s->longest <= s->n / parts || (rt->gpu && groups_per_segment(rt, s) > 1));
+    enum { ALONE = 16 }; /* so many times longer ones, where no places are kept, which are u16 */
+    const uint64_t parts = dp_param(rt, PARAM_SORT_PARTS) * rt->device->facts.units,
+                   most = dp_param(rt, PARAM_SORT_SEGMENT);
+    if (rt->gpu)
+        return s->longest <= most * (s->keys_only ? ALONE : 1);
+    return s->longest <= most && (s->longest <= SORT_LOCAL || s->longest <= s->n / parts);
 }
+
+bool dp_sort_key_is_value(DpScalar t) { return t == DP_I32 || t == DP_I64 || t == DP_U32 || t == DP_U64; }
 
 static void launch(DpRt *rt, const char *name, uint64_t groups, const Args *a)
 {
@@ -85,25 +80,36 @@ static void runs_args(Args *a, const Runs *r, uint32_t which)
     dp_args_add(a, dp_block_addr(r->at[which]));
 }
 
-/* Do keys give back their values (DP_SORT_GIVES_BACK of segment_sort.cl), and is nothing else wanted? */
-static bool keys_are_all(const SegmentSort *k)
+/* Is nothing else wanted? */
+static bool keys_are_all(const SegmentSort *k) { return !k->places && dp_sort_key_is_value(k->scalar); }
+
+/* The blocks of those longer than `ranked`. */
+static DpBlock *list_blocks(DpRt *rt, const Segmented *s, uint64_t ranked, uint64_t *most)
 {
-    const DpScalar t = k->scalar;
-    return !k->places && (t == DP_I32 || t == DP_I64 || t == DP_U32 || t == DP_U64);
+    const uint64_t longs = s->n / (ranked + 1), words = (s->nseg + 255) / 256, groups = dp_rt_map_groups(rt, s->nseg);
+    *most = (longs < s->nseg ? longs : s->nseg) + s->n / SORT_BLOCK + 1;
+    DpBlock *blocks = dp_block_new(rt, 1 + *most, 8);
+    Args a = {.n = 0};
+    dp_sort_begin(rt, 8, dp_block_addr(blocks));
+    dp_args_add(&a, s->nseg);
+    dp_args_add(&a, s->offsets);
+    dp_args_add(&a, ranked);
+    dp_args_add(&a, dp_block_addr(blocks));
+    launch(rt, "dp_sort_list", words < groups ? words : groups, &a);
+    return blocks;
 }
 
-/* Those longer than `ranked`. */
 static void merge_sort(DpRt *rt, const Segmented *s, const SegmentSort *k, const Args *segments, uint64_t ranked,
                        bool wide)
 {
-    const uint64_t most = most_groups(rt), per = groups_per_segment(rt, s);
     const bool alone = keys_are_all(k);
-    const uint64_t bytes = (wide ? 8U : 4U) + (alone ? 0U : 2U);
-    const uint64_t groups = s->nseg * per < most ? s->nseg * per : most;
+    const uint64_t bytes = (wide ? 8U : 4U) + (alone ? 0U : 2U), units = rt->device->facts.units;
+    uint64_t groups = dp_param(rt, PARAM_SORT_GROUPS) * units, nblocks;
+    DpBlock *list = list_blocks(rt, s, ranked, &nblocks);
     Runs runs = new_runs(rt, s, wide, !alone);
     Args blocks = *segments;
-    dp_args_add(&blocks, per);
-    dp_args_add(&blocks, ranked);
+    groups = groups < nblocks ? groups : nblocks;
+    dp_args_add(&blocks, dp_block_addr(list));
     runs_args(&blocks, &runs, 0);
     const char *name =
         alone ? (wide ? "dp_sort_key_groups8" : "dp_sort_key_groups4") : (wide ? "dp_sort_groups8" : "dp_sort_groups4");
@@ -114,7 +120,7 @@ static void merge_sort(DpRt *rt, const Segmented *s, const SegmentSort *k, const
     uint32_t from = 0;
     for (uint64_t width = SORT_BLOCK; width < s->longest && !dp_failed(rt); width *= 2, from ^= 1) {
         Args merge = *segments;
-        dp_args_add(&merge, per);
+        dp_args_add(&merge, dp_block_addr(list));
         dp_args_add(&merge, width);
         runs_args(&merge, &runs, from);
         runs_args(&merge, &runs, from ^ 1);
@@ -125,6 +131,7 @@ static void merge_sort(DpRt *rt, const Segmented *s, const SegmentSort *k, const
         dp_block_release(rt, runs.keys[i]);
         dp_block_release(rt, runs.at[i]);
     }
+    dp_block_release(rt, list);
 }
 
 /* Of dp_sort_ranks: segments for a work-group, so that all units have some and a group has enough of them. */
@@ -195,7 +202,7 @@ bool dp_sort_begins_with_lengths(DpRt *rt, const DpCtx *c, Segmented *s, Starts 
         !dp_starts_add_sums(rt, 0, ranked))
         return false;
     *waiting = dp_starts_take(rt);
-    *s = (Segmented){c->n, nseg, dp_ctx_segments(c).offsets, ranked, c, waiting};
+    *s = (Segmented){c->n, nseg, dp_ctx_segments(c).offsets, ranked, c, waiting, false};
     dp_starts_sum(rt, waiting, DP_MAILBOX);
     return true;
 }
@@ -234,7 +241,7 @@ DpCol dp_sort_end_elements(DpRt *rt, const Segmented *s, uint64_t from, SortEnds
 {
     const uint32_t bytes = column ? column->bytes : 8;
     DpCol out = dp_new_col(rt, s->n, bytes);
-    const Segmented there = {s->n, s->nseg, from, s->longest, NULL, NULL};
+    const Segmented there = {s->n, s->nseg, from, s->longest, NULL, NULL, false};
     if (out.block)
         end_places(rt, &there, s->offsets, ends, places, column, bytes, out.addr);
     return out;
@@ -264,9 +271,9 @@ DpBlock *dp_sort_root_ends(DpRt *rt, uint64_t n, const DpCol *key, DpScalar scal
     DpBlock *offsets = dp_block_new(rt, parts + 1, 8);
     dp_rt_write(rt, dp_block_addr(offsets), at, (parts + 1) * sizeof *at);
     SegmentSort k = {.key = key, .scalar = scalar, .ends = ends};
-    Segmented all = {n, parts, dp_block_addr(offsets), n / parts + 1, NULL, NULL};
+    Segmented all = {n, parts, dp_block_addr(offsets), n / parts + 1, NULL, NULL, false};
     DpBlock *list = candidates(rt, &all, &k);
-    Segmented some = {parts * each, 1, offsets_regular(parts * each).stride, parts * each, NULL, NULL};
+    Segmented some = {parts * each, 1, offsets_regular(parts * each).stride, parts * each, NULL, NULL, false};
     k.from = list;
     k.places = dp_block_new(rt, some.n, 4);
     dp_sort_segments(rt, &some, &k);

@@ -13,8 +13,7 @@ static void say_moved(DpRt *rt, const char *kernel, uint64_t n, uint64_t read, u
     dp_profile_moved_own(rt, kernel, n * read, n * written);
 }
 
-/* Zeroes `bytes` (a multiple of 8) at `at`, and the mailbox's first words. */
-static void launch_begin(DpRt *rt, uint64_t bytes, uint64_t at)
+void dp_sort_begin(DpRt *rt, uint64_t bytes, uint64_t at)
 {
     Args a = {.n = 0};
     dp_args_add(&a, bytes / 8);
@@ -40,7 +39,7 @@ static KeyFacts key_facts(DpRt *rt, uint64_t n, uint64_t column, DpScalar scalar
         [1] = "dp_sort_bits", [2] = "dp_sort_bits", [4] = "dp_sort_bits4", [8] = "dp_sort_bits8"};
     const uint32_t bytes = dp_scalar_bytes(scalar);
     Args a = {.n = 0};
-    launch_begin(rt, 0, 0);
+    dp_sort_begin(rt, 0, 0);
     dp_args_add(&a, n);
     dp_args_add(&a, column);
     dp_args_add(&a, bytes < 4 ? scalar : code_of(scalar));
@@ -133,7 +132,7 @@ static void count_all_digits(DpRt *rt, Passes *p)
     for (uint32_t i = 0; i < p->count; i++)
         shifts |= (uint64_t)p->shifts[i] << 8 * i;
     p->digits = dp_block_new(rt, digit_bytes + 64 + status_bytes, 1);
-    launch_begin(rt, digit_bytes + 64 + status_bytes, dp_block_addr(p->digits));
+    dp_sort_begin(rt, digit_bytes + 64 + status_bytes, dp_block_addr(p->digits));
     Args count = {.n = 0}, bases = {.n = 0};
     dp_args_add(&count, p->n);
     dp_args_add(&count, moved_from(&p->keys, 0));
@@ -574,7 +573,7 @@ static void sort_short(DpRt *rt, const DpCtx *c, Segmented *s, uint32_t position
 static bool sort_root_ends(DpRt *rt, uint64_t n, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
                            DpCol *outs)
 {
-    const Segmented s = {n, 1, offsets_regular(n).stride, n, NULL, NULL};
+    const Segmented s = {n, 1, offsets_regular(n).stride, n, NULL, NULL, false};
     const SortEnds ends = dp_sort_ends(rt, &s, t);
     if (!sort_ends_only(ends))
         return false;
@@ -595,7 +594,7 @@ static bool sort_root_ends(DpRt *rt, uint64_t n, uint32_t positions, const DpSor
 static uint64_t longest_of(DpRt *rt, const Segmented *s)
 {
     Args a = {.n = 0};
-    launch_begin(rt, 0, 0);
+    dp_sort_begin(rt, 0, 0);
     dp_args_add(&a, s->nseg);
     dp_args_add(&a, s->offsets);
     dp_rt_launch(rt, sort_kernel(rt, "dp_sort_longest"), 2, dp_rt_map_groups(rt, s->nseg), &a);
@@ -607,10 +606,17 @@ static Segmented segmented(DpRt *rt, const DpCtx *c)
 {
     const Segments segments = dp_ctx_segments(c);
     const DpLengths lengths = dp_ctx_look_at_lengths(rt, c);
-    Segmented s = {c->n, segments.nseg, segments.offsets, lengths.longest, NULL, NULL};
+    Segmented s = {c->n, segments.nseg, segments.offsets, lengths.longest, NULL, NULL, false};
     if (!lengths.known)
         s.longest = longest_of(rt, &s);
     return s;
+}
+
+/* Are its own elements all that a sort gives? */
+static bool keys_only(uint32_t positions, const DpSortTypes *t, const DpCol *elements)
+{
+    return !positions && t->nkeys == 1 && t->ncolumns == 1 && same_column(&elements[0], &elements[1]) &&
+           dp_sort_key_is_value((DpScalar)t->keys[0]);
 }
 
 /* Of segments whose offsets wait. False: some are too long to be sorted by themselves, or nothing waits. */
@@ -621,6 +627,7 @@ static bool sort_from_lengths(DpRt *rt, const DpCtx *c, uint32_t positions, cons
     Starts waiting;
     if (!dp_sort_begins_with_lengths(rt, c, &s, &waiting))
         return false;
+    s.keys_only = keys_only(positions, t, elements);
     sort_short(rt, c, &s, positions, t, elements, outs);
     if (s.waiting)
         rt->starts = waiting;
@@ -641,6 +648,7 @@ static void sort_columns(DpRt *rt, DpCtx *c, DpCtx *up, uint32_t positions, cons
         if (sort_from_lengths(rt, c, positions, t, elements, outs))
             return;
         s = segmented(rt, c);
+        s.keys_only = keys_only(positions, t, elements);
         if (dp_segments_are_short(rt, &s)) {
             sort_short(rt, c, &s, positions, t, elements, outs);
             return;

@@ -341,7 +341,7 @@ bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
 /* Each work-group of dp_lengths_tiles reads all tiles' words. */
 static uint64_t groups_of_tiles(const DpRt *rt, uint64_t tiles)
 {
-    enum { WORDS = 1 << 19 };
+    enum { WORDS = 1 << 20 };
     const uint64_t wanted = WORDS / tiles, least = rt->device->facts.units;
     const uint64_t groups = wanted > least ? wanted : least;
     return groups < tiles ? groups : tiles;

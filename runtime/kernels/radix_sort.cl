@@ -287,6 +287,28 @@ enum {
     DP_SORT_LOCAL = 2048, /* segment_sort.cl: elements in local memory, where segments are ranked */
     DP_SORT_RUN = 15 /* of a lane, where a work-group sorts a segment; odd, so that lanes meet different banks */
 };
+#define DP_SORT_BLOCK (DP_WG * DP_SORT_RUN) /* what a work-group sorts at once */
+
+/* The blocks of segments longer than `least`: at `blocks` how many they are, a u32, 0 before, and 8 bytes further for each a uint2, the segment, and which of its blocks it is. There is room for all. */
+DP_KERNEL void dp_sort_list(DP_HEAPS, ulong nseg, ulong offsets, ulong least, ulong blocks)
+{
+    __local uint found[1], place[1];
+    const uint l = get_local_id(0);
+    for (ulong first = (ulong)get_group_id(0) * DP_WG; first < nseg; first += (ulong)get_num_groups(0) * DP_WG) {
+        const ulong s = first + l, length = s < nseg ? DP_OFFSET(offsets, s + 1) - DP_OFFSET(offsets, s) : 0;
+        const uint several = length > least ? (uint)((length + DP_SORT_BLOCK - 1) / DP_SORT_BLOCK) : 0;
+        if (l == 0)
+            found[0] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint ahead = several ? atomic_add(found, several) : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l == 0)
+            place[0] = found[0] ? atomic_add((volatile __global uint *)(out + blocks), found[0]) : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint k = 0; k < several; k++)
+            DP_OUT(uint2, blocks + 8)[place[0] + ahead + k] = (uint2)((uint)s, k);
+    }
+}
 #define DP_SORT_ITEMS (sizeof(DP_K) == 4 ? DP_SORT_ITEMS4 : DP_SORT_ITEMS8)
 #define DP_SORT_TILE (DP_WG * DP_SORT_ITEMS)
 /* Of a digit in a tile: nothing is known yet (0); how many; how many up to this tile. n < 2^30. */

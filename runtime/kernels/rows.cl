@@ -137,9 +137,8 @@ static inline uint dp_list_ranges(ulong all, ulong each, ulong heavy, ulong most
     word |= (ulong)kinds[0] << DP_TILE_KINDS;
 
 #define DP_ROW_BEGIN(s) dp_row_start(heap, rows, total, n, (s))
-#define DP_ROW_LENGTH(s) min(dp_length(heap, address, stride, (s)), total - DP_ROW_BEGIN(s))
-#define DP_LIST_ROWS(t, word) \
-    DP_LIST_TILE(t, (word) & DP_TILE_SUM, (word) >> DP_TILE_KINDS & DP_TILE_LONG, DP_ROW_LENGTH, DP_ROW_BEGIN)
+#define DP_ROW_LENGTH(s) dp_length(heap, address, stride, (s))
+#define DP_STAGED_LENGTH(s) ((const __local uint *)staged)[(s) - t * DP_LENGTHS_TILE]
 /* By the group that `ends`: of all tiles' sum and kinds. lows: a long for each lane. */
 #define DP_ROWS_END(ends, all) \
     { \
@@ -223,7 +222,7 @@ DP_KERNEL void dp_lengths_tiles(DP_HEAP, ulong n, ulong address, ulong rows, ulo
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE); /* tiles' starts */
     for (uint k = 0, several = listed[0]; k < several; k++) {
         const ulong t = lo + tile_listed[k], word = DP_TILE_WORD(t);
-        DP_LIST_ROWS(t, word)
+        DP_LIST_TILE(t, word & DP_TILE_SUM, word >> DP_TILE_KINDS & DP_TILE_LONG, DP_ROW_LENGTH, DP_ROW_BEGIN)
     }
     DP_ROWS_END(group + 1 == groups, all)
 }
@@ -274,7 +273,7 @@ DP_KERNEL void dp_lengths_once(DP_HEAP, ulong n, ulong address, ulong rows, ulon
         DP_TILE_WORD(t) = word;
     }
     barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
-    DP_LIST_ROWS(t, list ? word : 0)
+    DP_LIST_TILE(t, list ? word & DP_TILE_SUM : 0, list && (word >> DP_TILE_KINDS & DP_TILE_LONG), DP_STAGED_LENGTH, DP_ROW_BEGIN)
     DP_ROWS_END(t + 1 == tiles, before + (word & DP_TILE_SUM))
 }
 #endif

@@ -6,8 +6,8 @@
  * after the other, the last one first.
  *
  * GPU: dp_sort_ranks takes the segments of up to `most` <= DP_SORT_LOCAL / 2 elements, some per work-group; each element counts those of its segment that go
- * before it. dp_sort_groups takes those longer than `least`, a work-group each, or several where segments are few: lanes sort runs, which are merged in local memory, each lane its
- * share of the result; those longer than local memory in blocks, which dp_sort_merge merges, round by round. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by their range, or by digits; where
+ * before it. dp_sort_groups takes the blocks of longer ones, which dp_sort_list has found: lanes sort runs, which are merged in local memory, each lane its
+ * share of the result; dp_sort_merge merges the blocks of a segment, round by round. CPU: dp_sort_segments, a stretch of segments a work-item: by insertion, longer ones by their range, or by digits; where
  * only the first or the last elements are wanted, these are found instead.
  * Empty segments have nothing to do. Barriers stand in loops with uniform bounds. */
 
@@ -278,7 +278,7 @@ DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulo
     __local DP_K4 fours[DP_SORT_ROOM / 4];
     __local uint owners[DP_SORT_LOCAL / 4];
     __local uchar *owner = (__local uchar *)owners; /* which of the segments; DP_WG - 1: none that is made here */
-    __local uint ends[DP_WG];
+    __local uint ends[DP_WG], next[1];
     const uint l = get_local_id(0);
     const ulong s0 = get_group_id(0) * per_group, start = DP_SORT_START(s0);
     const uint segments = (uint)(min(s0 + per_group, nseg) - s0), lanes = DP_WG / segments;
@@ -286,8 +286,8 @@ DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulo
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint all = ends[segments - 1], step = all <= DP_SORT_LOCAL ? DP_SORT_LOCAL : DP_SORT_LOCAL / 2;
     const uint own = l % segments, lane = l / segments, from = own ? ends[own - 1] : 0, to = ends[own];
-    for (uint base = 0; base < all; base += step) {
-        /* Elements [base, base + here) are at hand; results are made of segments that begin in the first `step`. */
+    for (uint base = 0; base < all; base = next[0]) {
+        /* Elements [base, base + here) are at hand; results are made of segments that begin in the first `step`. What is in a segment of more than `most` is passed over. */
         const uint here = min(all - base, (uint)DP_SORT_LOCAL);
         DP_K key[DP_SORT_LOCAL / DP_WG];
         DP_SORT_LOAD(key, DP_SORT_LOCAL / DP_WG, start + base, here)
@@ -300,6 +300,8 @@ DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulo
             for (uint i = from + lane; i < to; i += lanes)
                 owner[i - base] = (uchar)own;
         barrier(CLK_LOCAL_MEM_FENCE);
+        if (l == 0)
+            next[0] = base + step;
         DP_UNROLL for (uint q = 0; q < DP_SORT_LOCAL / DP_WG; q++) {
             const uint i = l + q * DP_WG, s = owner[i];
             if (s == DP_WG - 1)
@@ -308,6 +310,8 @@ DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulo
             ((__local DP_K *)(fours + DP_SORT_FOUR(s, begin)))[i - begin] = key[q];
         }
         barrier(CLK_LOCAL_MEM_FENCE);
+        if (lane == 0 && to - from > most && from <= base + step && to > base + step)
+            next[0] = to;
         for (uint i = l; i < here; i += DP_WG) {
             const uint s = owner[i];
             if (s == DP_WG - 1)
@@ -322,8 +326,6 @@ DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulo
 }
 
 /* ---- longer ones: merge sort ---- */
-#define DP_SORT_BLOCK (DP_WG * DP_SORT_RUN)
-
 /* A lane's run in order: neighbours change places as long as one is greater. */
 static inline void DP_SORTED(dp_sort_run)(DP_K *key, ushort *place)
 {
@@ -372,107 +374,46 @@ static inline void DP_SORTED(dp_sort_merge_lane)(__local const DP_K *keys, __loc
     }
 }
 
-/* Segments longer than `least`, `per` work-groups each. Those longer than a block are left in sorted blocks, for dp_sort_merge: keys, and at: where in the segment.
- * at: NULL where keys are all that moves. */
+/* Of each block on the list (dp_sort_list) its segment, where it begins in that, where the segment begins, and how many elements that has. */
+#define DP_SORT_BLOCK_AT(part) \
+    const uint2 block = DP_AT(uint2, blocks + 8)[part]; \
+    const ulong start = DP_OFFSET(offsets, (ulong)block.x); \
+    const uint base = block.y * DP_SORT_BLOCK, all = (uint)(DP_OFFSET(offsets, (ulong)block.x + 1) - start);
+
+/* Blocks are sorted. Those of segments longer than one are left for dp_sort_merge: keys, and at: where in the segment. at: NULL where keys are all that moves. */
 static inline void DP_SORTED(dp_sort_blocks)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                             ulong value, ulong bytes, ulong per, ulong least, ulong keys_to, ulong at_to, __local DP_K *keys, __local ushort *at)
+                                             ulong value, ulong bytes, ulong blocks, ulong keys_to, ulong at_to, __local DP_K *keys, __local ushort *at)
 {
     const uint l = get_local_id(0);
-    for (ulong part = get_group_id(0); part < nseg * per; part += get_num_groups(0)) {
-        const ulong s = part / per, start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
-        const uint first_block = (uint)(part % per) * DP_SORT_BLOCK;
-        const uint all = length > least ? (uint)length : 0;
-        for (uint base = first_block; base < all; base += (uint)per * DP_SORT_BLOCK) {
-            const uint size = min(all - base, (uint)DP_SORT_BLOCK), own = l * DP_SORT_RUN;
-            DP_K key[DP_SORT_RUN];
-            ushort place[DP_SORT_RUN];
-            DP_SORT_LOAD(key, DP_SORT_RUN, start + base, size)
+    const uint several = *DP_AT(uint, blocks);
+    for (uint part = get_group_id(0); part < several; part += (uint)get_num_groups(0)) {
+        DP_SORT_BLOCK_AT(part)
+        const uint size = min(all - base, (uint)DP_SORT_BLOCK), own = l * DP_SORT_RUN;
+        DP_K key[DP_SORT_RUN];
+        ushort place[DP_SORT_RUN];
+        DP_SORT_LOAD(key, DP_SORT_RUN, start + base, size)
+        DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
+            if (l + q * DP_WG < size)
+                keys[l + q * DP_WG] = key[q];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (own < size) {
+            DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++) {
+                key[q] = own + q < size ? keys[own + q] : ~(DP_K)0;
+                place[q] = (ushort)(own + q);
+            }
+            DP_SORTED(dp_sort_run)(key, place);
             DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
-                if (l + q * DP_WG < size)
-                    keys[l + q * DP_WG] = key[q];
-            barrier(CLK_LOCAL_MEM_FENCE);
-            if (own < size) {
-                DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++) {
-                    key[q] = own + q < size ? keys[own + q] : ~(DP_K)0;
-                    place[q] = (ushort)(own + q);
-                }
-                DP_SORTED(dp_sort_run)(key, place);
-                DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
-                    if (own + q < size) {
-                        keys[own + q] = key[q];
-                        if (at)
-                            at[own + q] = place[q];
-                    }
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint width = DP_SORT_RUN; width < size; width *= 2) {
-                const uint first = own - own % (2 * width), middle = min(first + width, size), end = min(first + 2 * width, size);
-                if (own < size)
-                    DP_SORTED(dp_sort_merge_lane)(keys, at, first, middle, end, own - first, key, place);
-                barrier(CLK_LOCAL_MEM_FENCE);
-                DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
-                    if (own + q < size) {
-                        keys[own + q] = key[q];
-                        if (at)
-                            at[own + q] = place[q];
-                    }
-                barrier(CLK_LOCAL_MEM_FENCE);
-            }
-            for (uint i = l; i < size; i += DP_WG)
-                if (all > DP_SORT_BLOCK) {
-                    DP_OUT(DP_K, keys_to)[start + base + i] = keys[i];
+                if (own + q < size) {
+                    keys[own + q] = key[q];
                     if (at)
-                        DP_OUT(ushort, at_to)[start + base + i] = (ushort)(base + at[i]);
-                } else
-                    DP_SORT_DONE(i, keys[i], at ? at[i] : i)
-            barrier(CLK_LOCAL_MEM_FENCE);
+                        at[own + q] = place[q];
+                }
         }
-    }
-}
-
-DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                         ulong value, ulong bytes, ulong per, ulong least, ulong keys_to, ulong at_to)
-{
-    __local DP_K keys[DP_SORT_BLOCK];
-    __local ushort at[DP_SORT_BLOCK];
-    DP_SORTED(dp_sort_blocks)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, per, least, keys_to, at_to, keys, at);
-}
-DP_KERNEL void DP_SORTED(dp_sort_key_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                             ulong value, ulong bytes, ulong per, ulong least, ulong keys_to, ulong at_to)
-{
-    __local DP_K keys[DP_SORT_BLOCK];
-    DP_SORTED(dp_sort_blocks)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, per, least, keys_to, at_to, keys, (__local ushort *)0);
-}
-
-/* Of segments longer than `width`, a multiple of the block, sorted runs of that length become runs of twice the length, or the whole segment. */
-static inline void DP_SORTED(dp_sort_runs)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                           ulong value, ulong bytes, ulong per, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to,
-                                           __local DP_K *keys, __local ushort *at, __local uint *split)
-{
-    const uint l = get_local_id(0), own = l * DP_SORT_RUN;
-    for (ulong part = get_group_id(0); part < nseg * per; part += get_num_groups(0)) {
-        const ulong s = part / per, start = DP_OFFSET(offsets, s), length = DP_OFFSET(offsets, s + 1) - start;
-        const uint first_block = (uint)(part % per) * DP_SORT_BLOCK;
-        const uint all = length > width ? (uint)length : 0;
-        for (uint base = first_block; base < all; base += (uint)per * DP_SORT_BLOCK) {
-            const uint first = base - base % (2 * (uint)width), middle = min(first + (uint)width, all);
-            const uint end = min(first + 2 * (uint)width, all), size = min(all - base, (uint)DP_SORT_BLOCK);
-            __global const DP_K *from = DP_AT(DP_K, keys_from) + start + first;
-            if (l < 2)
-                DP_SORT_SPLIT(split[l], from, middle - first, middle - first, end - middle, base - first + l * size)
-            barrier(CLK_LOCAL_MEM_FENCE);
-            const uint a = split[1] - split[0], a_from = first + split[0], b_from = middle + (base - first) - split[0];
-            DP_K key[DP_SORT_RUN];
-            ushort place[DP_SORT_RUN];
-            for (uint i = l; i < size; i += DP_WG) {
-                const ulong there = start + (i < a ? a_from + i : b_from + (i - a));
-                keys[i] = DP_AT(DP_K, keys_from)[there];
-                if (at)
-                    at[i] = DP_AT(ushort, at_from)[there];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint width = DP_SORT_RUN; width < size; width *= 2) {
+            const uint first = own - own % (2 * width), middle = min(first + width, size), end = min(first + 2 * width, size);
             if (own < size)
-                DP_SORTED(dp_sort_merge_lane)(keys, at, 0, a, size, own, key, place);
+                DP_SORTED(dp_sort_merge_lane)(keys, at, first, middle, end, own - first, key, place);
             barrier(CLK_LOCAL_MEM_FENCE);
             DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
                 if (own + q < size) {
@@ -481,30 +422,90 @@ static inline void DP_SORTED(dp_sort_runs)(DP_HEAPS, ulong nseg, ulong offsets, 
                         at[own + q] = place[q];
                 }
             barrier(CLK_LOCAL_MEM_FENCE);
-            for (uint i = l; i < size; i += DP_WG)
-                if (2 * width < all) {
-                    DP_OUT(DP_K, keys_to)[start + base + i] = keys[i];
-                    if (at)
-                        DP_OUT(ushort, at_to)[start + base + i] = at[i];
-                } else
-                    DP_SORT_DONE(base + i, keys[i], at ? at[i] : base + i)
-            barrier(CLK_LOCAL_MEM_FENCE);
         }
+        for (uint i = l; i < size; i += DP_WG)
+            if (all > DP_SORT_BLOCK) {
+                DP_OUT(DP_K, keys_to)[start + base + i] = keys[i];
+                if (at)
+                    DP_OUT(ushort, at_to)[start + base + i] = (ushort)(base + at[i]);
+            } else
+                DP_SORT_DONE(i, keys[i], at ? at[i] : i)
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+
+DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                         ulong value, ulong bytes, ulong blocks, ulong keys_to, ulong at_to)
+{
+    __local DP_K keys[DP_SORT_BLOCK];
+    __local ushort at[DP_SORT_BLOCK];
+    DP_SORTED(dp_sort_blocks)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, blocks, keys_to, at_to, keys, at);
+}
+DP_KERNEL void DP_SORTED(dp_sort_key_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                             ulong value, ulong bytes, ulong blocks, ulong keys_to, ulong at_to)
+{
+    __local DP_K keys[DP_SORT_BLOCK];
+    DP_SORTED(dp_sort_blocks)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, blocks, keys_to, at_to, keys, (__local ushort *)0);
+}
+
+/* Of segments longer than `width`, a multiple of the block, sorted runs of that length become runs of twice the length, or the whole segment. */
+static inline void DP_SORTED(dp_sort_runs)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                           ulong value, ulong bytes, ulong blocks, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to,
+                                           __local DP_K *keys, __local ushort *at, __local uint *split)
+{
+    const uint l = get_local_id(0), own = l * DP_SORT_RUN;
+    const uint several = *DP_AT(uint, blocks);
+    for (uint part = get_group_id(0); part < several; part += (uint)get_num_groups(0)) {
+        DP_SORT_BLOCK_AT(part)
+        const uint first = base - base % (2 * (uint)width), middle = min(first + (uint)width, all);
+        const uint end = min(first + 2 * (uint)width, all), size = all > width ? min(all - base, (uint)DP_SORT_BLOCK) : 0;
+        __global const DP_K *from = DP_AT(DP_K, keys_from) + start + first;
+        if (l < 2)
+            DP_SORT_SPLIT(split[l], from, middle - first, middle - first, end - middle, base - first + l * size)
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint a = split[1] - split[0], a_from = first + split[0], b_from = middle + (base - first) - split[0];
+        DP_K key[DP_SORT_RUN];
+        ushort place[DP_SORT_RUN];
+        for (uint i = l; i < size; i += DP_WG) {
+            const ulong there = start + (i < a ? a_from + i : b_from + (i - a));
+            keys[i] = DP_AT(DP_K, keys_from)[there];
+            if (at)
+                at[i] = DP_AT(ushort, at_from)[there];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (own < size)
+            DP_SORTED(dp_sort_merge_lane)(keys, at, 0, a, size, own, key, place);
+        barrier(CLK_LOCAL_MEM_FENCE);
+        DP_UNROLL for (uint q = 0; q < DP_SORT_RUN; q++)
+            if (own + q < size) {
+                keys[own + q] = key[q];
+                if (at)
+                    at[own + q] = place[q];
+            }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (uint i = l; i < size; i += DP_WG)
+            if (2 * width < all) {
+                DP_OUT(DP_K, keys_to)[start + base + i] = keys[i];
+                if (at)
+                    DP_OUT(ushort, at_to)[start + base + i] = at[i];
+            } else
+                DP_SORT_DONE(base + i, keys[i], at ? at[i] : base + i)
+        barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
 DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                        ulong value, ulong bytes, ulong per, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
+                                        ulong value, ulong bytes, ulong blocks, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
     __local ushort at[DP_SORT_BLOCK];
     __local uint split[2];
-    DP_SORTED(dp_sort_runs)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, per, width, keys_from, at_from, keys_to, at_to, keys, at, split);
+    DP_SORTED(dp_sort_runs)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, blocks, width, keys_from, at_from, keys_to, at_to, keys, at, split);
 }
 DP_KERNEL void DP_SORTED(dp_sort_key_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                            ulong value, ulong bytes, ulong per, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
+                                            ulong value, ulong bytes, ulong blocks, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
     __local uint split[2];
-    DP_SORTED(dp_sort_runs)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, per, width, keys_from, at_from, keys_to, at_to, keys, (__local ushort *)0, split);
+    DP_SORTED(dp_sort_runs)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, blocks, width, keys_from, at_from, keys_to, at_to, keys, (__local ushort *)0, split);
 }
 #endif
