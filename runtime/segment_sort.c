@@ -199,7 +199,7 @@ bool dp_sort_begins_with_lengths(DpRt *rt, const DpCtx *c, Segmented *s, Starts 
     enum { HOST = 1, RARE = 8 };
     const uint64_t ranked = dp_param(rt, PARAM_SORT_RANKED), nseg = rt->starts.n;
     if (!dp_starts_wait_for(rt, c) || dp_param(rt, PARAM_CHECK_LENGTHS) == HOST || c->n > nseg * (ranked / RARE) ||
-        !dp_starts_add_sums(rt, 0, ranked))
+        nseg > dp_param(rt, PARAM_ROWS_MOST) || !dp_starts_add_sums(rt, 0, ranked))
         return false;
     *waiting = dp_starts_take(rt);
     *s = (Segmented){c->n, nseg, dp_ctx_segments(c).offsets, ranked, c, waiting, false};

@@ -338,11 +338,13 @@ bool dp_starts_add_sums(DpRt *rt, uint64_t most, uint64_t alike)
     return true;
 }
 
-/* Each work-group of dp_lengths_tiles reads all tiles' words. */
+/* Each work-group of dp_lengths_tiles reads all tiles' words, and has up to 256 of them. */
 static uint64_t groups_of_tiles(const DpRt *rt, uint64_t tiles)
 {
-    enum { WORDS = 1 << 20 };
-    const uint64_t wanted = WORDS / tiles, least = rt->device->facts.units;
+    enum { WORDS = 1 << 20, MOST_TILES = 256 };
+    const uint64_t wanted = WORDS / tiles, units = rt->device->facts.units,
+                   some = (tiles + MOST_TILES - 1) / MOST_TILES;
+    const uint64_t least = units > some ? units : some;
     const uint64_t groups = wanted > least ? wanted : least;
     return groups < tiles ? groups : tiles;
 }

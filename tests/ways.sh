@@ -60,9 +60,9 @@ for ways in call-us=0 call-us=1000000000; do
 done
 force cpu sort-buckets=2,sort-segment=16 ${@:-$sorts}
 force gpu sort-segment=300,sort-ranked=16 ${@:-$sorts}
-force gpu sort-parts=1,sort-ranked=16 ${@:-$sorts}
-force gpu sort-groups=1024,sort-parts=1000000 ${@:-$sorts}
-for ways in segreduce=rows segreduce=rows,look-back=always segreduce=rows,split-rows=64,split-heavy=1 segreduce=rows,split-rows=2048; do
+force gpu sort-groups=1,sort-ranked=16 ${@:-$sorts}
+force gpu sort-groups=1024,look-back=always ${@:-$sorts}
+for ways in segreduce=rows segreduce=rows,look-back=always segreduce=rows,split-rows=64,split-heavy=1 segreduce=rows,split-rows=2048 segreduce=split,split-rows=32,split-heavy=1; do
     force gpu $ways ${@:-$rows}
 done
 for ways in scatter=windows scatter-large=0 scatter=direct; do

@@ -218,7 +218,7 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
     /* ---- neighbouring segments: where they begin ---- */
     const bool ranged = group < firsts;
     const uint2 range = ranged && group < *DP_AT(uint, list + 8) ? *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)group) : (uint2)(0, 0);
-    const ulong base = ranged ? range.x : min((group - firsts) * rows, nseg);
+    const ulong base = min(ranged ? (ulong)range.x : (group - firsts) * rows, nseg); /* the last tile has fewer */
     DP_FIND_STARTS(base, all, first)
     uint count = done ? 0 : (uint)min(ranged ? range.y : rows, nseg - base);
     if (!ranged && firsts && all > heavy)
