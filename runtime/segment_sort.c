@@ -151,6 +151,7 @@ static void rank(DpRt *rt, const Segmented *s, const Args *segments, uint64_t ra
     dp_args_add(&a, per_group);
     dp_args_add(&a, ranked);
     dp_args_add(&a, s->n);
+    dp_args_add(&a, s->nseg);
     dp_args_add(&a, s->waiting ? dp_block_addr(s->waiting->sums) : 0);
     launch(rt, name, (s->nseg + per_group - 1) / per_group, &a);
 }
@@ -171,7 +172,6 @@ static void sort_segments_gpu(DpRt *rt, Segmented *s, const SegmentSort *k, bool
     const char *ranks = wide ? "dp_sort_ranks8" : "dp_sort_ranks4";
     const uint64_t ranked = dp_param(rt, PARAM_SORT_RANKED);
     Args segments = {.n = 0};
-    dp_args_add(&segments, s->nseg);
     dp_args_add(&segments, s->offsets);
     segment_sort_args(&segments, k);
     if (ranked)
@@ -202,7 +202,8 @@ bool dp_sort_begins_with_lengths(DpRt *rt, const DpCtx *c, Segmented *s, Starts 
         nseg > dp_param(rt, PARAM_ROWS_MOST) || !dp_starts_add_sums(rt, 0, ranked))
         return false;
     *waiting = dp_starts_take(rt);
-    *s = (Segmented){c->n, nseg, dp_ctx_segments(c).offsets, ranked, c, waiting, false};
+    *s = (Segmented){
+        .n = c->n, .nseg = nseg, .offsets = dp_ctx_segments(c).offsets, .longest = ranked, .of = c, .waiting = waiting};
     dp_starts_sum(rt, waiting, DP_MAILBOX);
     return true;
 }
@@ -241,7 +242,7 @@ DpCol dp_sort_end_elements(DpRt *rt, const Segmented *s, uint64_t from, SortEnds
 {
     const uint32_t bytes = column ? column->bytes : 8;
     DpCol out = dp_new_col(rt, s->n, bytes);
-    const Segmented there = {s->n, s->nseg, from, s->longest, NULL, NULL, false};
+    const Segmented there = {.n = s->n, .nseg = s->nseg, .offsets = from, .longest = s->longest};
     if (out.block)
         end_places(rt, &there, s->offsets, ends, places, column, bytes, out.addr);
     return out;
@@ -271,9 +272,10 @@ DpBlock *dp_sort_root_ends(DpRt *rt, uint64_t n, const DpCol *key, DpScalar scal
     DpBlock *offsets = dp_block_new(rt, parts + 1, 8);
     dp_rt_write(rt, dp_block_addr(offsets), at, (parts + 1) * sizeof *at);
     SegmentSort k = {.key = key, .scalar = scalar, .ends = ends};
-    Segmented all = {n, parts, dp_block_addr(offsets), n / parts + 1, NULL, NULL, false};
+    Segmented all = {.n = n, .nseg = parts, .offsets = dp_block_addr(offsets), .longest = n / parts + 1};
     DpBlock *list = candidates(rt, &all, &k);
-    Segmented some = {parts * each, 1, offsets_regular(parts * each).stride, parts * each, NULL, NULL, false};
+    Segmented some = {
+        .n = parts * each, .nseg = 1, .offsets = offsets_regular(parts * each).stride, .longest = parts * each};
     k.from = list;
     k.places = dp_block_new(rt, some.n, 4);
     dp_sort_segments(rt, &some, &k);

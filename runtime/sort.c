@@ -573,7 +573,7 @@ static void sort_short(DpRt *rt, const DpCtx *c, Segmented *s, uint32_t position
 static bool sort_root_ends(DpRt *rt, uint64_t n, uint32_t positions, const DpSortTypes *t, const DpCol *elements,
                            DpCol *outs)
 {
-    const Segmented s = {n, 1, offsets_regular(n).stride, n, NULL, NULL, false};
+    const Segmented s = {.n = n, .nseg = 1, .offsets = offsets_regular(n).stride, .longest = n};
     const SortEnds ends = dp_sort_ends(rt, &s, t);
     if (!sort_ends_only(ends))
         return false;
@@ -606,7 +606,7 @@ static Segmented segmented(DpRt *rt, const DpCtx *c)
 {
     const Segments segments = dp_ctx_segments(c);
     const DpLengths lengths = dp_ctx_look_at_lengths(rt, c);
-    Segmented s = {c->n, segments.nseg, segments.offsets, lengths.longest, NULL, NULL, false};
+    Segmented s = {.n = c->n, .nseg = segments.nseg, .offsets = segments.offsets, .longest = lengths.longest};
     if (!lengths.known)
         s.longest = longest_of(rt, &s);
     return s;

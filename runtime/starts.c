@@ -349,26 +349,35 @@ static uint64_t groups_of_tiles(const DpRt *rt, uint64_t tiles)
     return groups < tiles ? groups : tiles;
 }
 
+/* Words of the tiles, and where segments begin in them. */
+static void launch_words(DpRt *rt, const Starts *s, uint64_t sums, uint64_t list, uint64_t tiles)
+{
+    const uint64_t numbers[] = {s->n, s->lengths.addr, sums, s->alike, s->splits.most, list};
+    Args a = {.n = 0};
+    dp_args_words(&a, numbers, 6);
+    dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_rows"), 1, (uint32_t)tiles, &a);
+}
+
 void dp_starts_sum(DpRt *rt, Starts *s, uint64_t mail)
 {
     enum { ONCE_TILES = 512 }; /* each work-group waits for all before it */
     const uint64_t sums = dp_block_addr(s->sums), list = dp_block_addr(s->list), tiles = tiles_of(s->n);
     const bool once = rt->lookback.use && tiles <= ONCE_TILES;
-    const uint64_t first[] = {s->n, s->lengths.addr, sums, s->alike, s->splits.most, list};
-    const uint64_t second[] = {s->n, s->lengths.addr, sums, s->alike, tiles, (uint64_t)s->total, s->negative, s->nest};
-    Args a = {.n = 0}, b = {.n = 0};
+    const uint64_t numbers[] = {s->n, s->lengths.addr, sums, tiles, (uint64_t)s->total, s->negative, s->nest};
+    Args a = {.n = 0};
     if (s->summed)
         return;
-    dp_args_words(&a, first, 6);
-    dp_args_words(&b, second, 8);
-    dp_args_posted(&b, mail);
-    add_list(&b, &s->splits, s->list, list);
-    if (once)
-        dp_lookback_args(rt, &b, tiles, 1);
-    else
-        dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, "dp_lengths_rows"), 1, (uint32_t)tiles, &a);
+    dp_args_words(&a, numbers, 7);
+    dp_args_posted(&a, mail);
+    add_list(&a, &s->splits, s->list, list);
+    if (once) {
+        dp_args_add(&a, s->alike);
+        dp_lookback_args(rt, &a, tiles, 1);
+    } else {
+        launch_words(rt, s, sums, list, tiles);
+    }
     dp_rt_launch(rt, dp_rt_own_kernel(rt, OWN_LENGTHS, once ? "dp_lengths_once" : "dp_lengths_tiles"), 1,
-                 (uint32_t)(once ? tiles : groups_of_tiles(rt, tiles)), &b);
+                 (uint32_t)(once ? tiles : groups_of_tiles(rt, tiles)), &a);
     s->checked = s->summed = true;
 }
 

@@ -392,10 +392,12 @@ static inline ulong dp_row_numbers(ulong sums, ulong nseg, ulong s, uint row)
 {
     return sums + DP_SUMS_HEAD + 16 * ((nseg + DP_TILE_ROWS - 1) / DP_TILE_ROWS) + (sizeof(ushort) + sizeof(uint)) * (s - row);
 }
+#define DP_ROW_NEAR_AT(numbers, row) ((numbers) + 2 * (row))
+#define DP_ROW_FAR_AT(numbers, row) ((numbers) + 2 * DP_TILE_ROWS + 4 * (row))
 static inline uint dp_row_number(DP_HEAP, ulong numbers, uint row)
 {
-    const uint number = *DP_AT(ushort, numbers + 2 * row);
-    return number < DP_ROW_FAR ? number : *DP_AT(uint, numbers + 2 * DP_TILE_ROWS + 4 * row);
+    const uint number = *DP_AT(ushort, DP_ROW_NEAR_AT(numbers, row));
+    return number < DP_ROW_FAR ? number : *DP_AT(uint, DP_ROW_FAR_AT(numbers, row));
 }
 static inline ulong dp_row_start(DP_HEAP, ulong sums, ulong n, ulong nseg, ulong s)
 {

@@ -130,10 +130,10 @@ static inline uint dp_list_ranges(ulong all, ulong each, ulong heavy, ulong most
         number[q] = (uint)min(ahead, (ulong)UINT_MAX); \
         ahead += own[q]; \
     } \
-    *DP_AT(ushort8, numbers_of_tile + 2 * l * DP_LENGTHS_EACH) = convert_ushort8_sat( \
+    *DP_AT(ushort8, DP_ROW_NEAR_AT(numbers_of_tile, l * DP_LENGTHS_EACH)) = convert_ushort8_sat( \
         (uint8)(number[0], number[1], number[2], number[3], number[4], number[5], number[6], number[7])); \
     for (uint q = 0; q < DP_LENGTHS_EACH && word >= DP_ROW_FAR; q++) \
-        *DP_AT(uint, numbers_of_tile + 2 * DP_TILE_ROWS + 4 * (l * DP_LENGTHS_EACH + q)) = number[q]; \
+        *DP_AT(uint, DP_ROW_FAR_AT(numbers_of_tile, l * DP_LENGTHS_EACH + q)) = number[q]; \
     word |= (ulong)kinds[0] << DP_TILE_KINDS;
 
 #define DP_ROW_BEGIN(s) dp_row_start(heap, rows, total, n, (s))
@@ -181,7 +181,7 @@ DP_KERNEL void dp_lengths_rows(DP_HEAP, ulong n, ulong address, ulong rows, ulon
         *DP_AT(uint, list + 4 * l) = 0;
 }
 
-DP_KERNEL void dp_lengths_tiles(DP_HEAP, ulong n, ulong address, ulong rows, ulong alike, ulong tiles, ulong total, ulong negative, ulong nest,
+DP_KERNEL void dp_lengths_tiles(DP_HEAP, ulong n, ulong address, ulong rows, ulong tiles, ulong total, ulong negative, ulong nest,
                                 ulong mail, DP_LIST_ARGS)
 {
     enum { SEVERAL = 8 };
@@ -232,8 +232,8 @@ DP_KERNEL void dp_lengths_tiles(DP_HEAP, ulong n, ulong address, ulong rows, ulo
 #define DP_TILE_PUBLISHED(t) ((volatile __global ulong *)(heap + state + 16))[t]
 enum { DP_PUBLISHED_KINDS = 46 };
 #define DP_PUBLISHED_SUM ((1UL << DP_PUBLISHED_KINDS) - 1)
-DP_KERNEL void dp_lengths_once(DP_HEAP, ulong n, ulong address, ulong rows, ulong alike, ulong tiles, ulong total, ulong negative, ulong nest,
-                               ulong mail, DP_LIST_ARGS, ulong state, ulong epoch, ulong tickets)
+DP_KERNEL void dp_lengths_once(DP_HEAP, ulong n, ulong address, ulong rows, ulong tiles, ulong total, ulong negative, ulong nest,
+                               ulong mail, DP_LIST_ARGS, ulong alike, ulong state, ulong epoch, ulong tickets)
 {
     DP_ROWS_LOCALS()
     DP_LIST_LOCALS()

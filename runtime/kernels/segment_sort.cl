@@ -272,8 +272,8 @@ static inline uint DP_SORTED(dp_sort_rank)(__local const DP_K4 *fours, uint size
 #define DP_SORT_START(s) (sums ? dp_row_start(heap, sums, n, nseg, (s)) : DP_OFFSET(offsets, (s)))
 
 /* A work-group takes per_group < DP_WG segments, and of these as many at a time as have DP_SORT_LOCAL elements. sums: of dp_lengths_rows, or 0, then there are offsets. */
-DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
-                                        ulong value, ulong bytes, ulong per_group, ulong most, ulong n, ulong sums)
+DP_KERNEL void DP_SORTED(dp_sort_ranks)(DP_HEAPS, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+                                        ulong value, ulong bytes, ulong per_group, ulong most, ulong n, ulong nseg, ulong sums)
 {
     __local DP_K4 fours[DP_SORT_ROOM / 4];
     __local uint owners[DP_SORT_LOCAL / 4];
@@ -381,7 +381,7 @@ static inline void DP_SORTED(dp_sort_merge_lane)(__local const DP_K *keys, __loc
     const uint base = block.y * DP_SORT_BLOCK, all = (uint)(DP_OFFSET(offsets, (ulong)block.x + 1) - start);
 
 /* Blocks are sorted. Those of segments longer than one are left for dp_sort_merge: keys, and at: where in the segment. at: NULL where keys are all that moves. */
-static inline void DP_SORTED(dp_sort_blocks)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+static inline void DP_SORTED(dp_sort_blocks)(DP_HEAPS, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
                                              ulong value, ulong bytes, ulong blocks, ulong keys_to, ulong at_to, __local DP_K *keys, __local ushort *at)
 {
     const uint l = get_local_id(0);
@@ -434,22 +434,22 @@ static inline void DP_SORTED(dp_sort_blocks)(DP_HEAPS, ulong nseg, ulong offsets
     }
 }
 
-DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+DP_KERNEL void DP_SORTED(dp_sort_groups)(DP_HEAPS, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
                                          ulong value, ulong bytes, ulong blocks, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
     __local ushort at[DP_SORT_BLOCK];
-    DP_SORTED(dp_sort_blocks)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, blocks, keys_to, at_to, keys, at);
+    DP_SORTED(dp_sort_blocks)(heap, out, offsets, src, scalar, pos, places, value, bytes, blocks, keys_to, at_to, keys, at);
 }
-DP_KERNEL void DP_SORTED(dp_sort_key_groups)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+DP_KERNEL void DP_SORTED(dp_sort_key_groups)(DP_HEAPS, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
                                              ulong value, ulong bytes, ulong blocks, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
-    DP_SORTED(dp_sort_blocks)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, blocks, keys_to, at_to, keys, (__local ushort *)0);
+    DP_SORTED(dp_sort_blocks)(heap, out, offsets, src, scalar, pos, places, value, bytes, blocks, keys_to, at_to, keys, (__local ushort *)0);
 }
 
 /* Of segments longer than `width`, a multiple of the block, sorted runs of that length become runs of twice the length, or the whole segment. */
-static inline void DP_SORTED(dp_sort_runs)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+static inline void DP_SORTED(dp_sort_runs)(DP_HEAPS, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
                                            ulong value, ulong bytes, ulong blocks, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to,
                                            __local DP_K *keys, __local ushort *at, __local uint *split)
 {
@@ -493,19 +493,19 @@ static inline void DP_SORTED(dp_sort_runs)(DP_HEAPS, ulong nseg, ulong offsets, 
         barrier(CLK_LOCAL_MEM_FENCE);
     }
 }
-DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+DP_KERNEL void DP_SORTED(dp_sort_merge)(DP_HEAPS, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
                                         ulong value, ulong bytes, ulong blocks, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
     __local ushort at[DP_SORT_BLOCK];
     __local uint split[2];
-    DP_SORTED(dp_sort_runs)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, blocks, width, keys_from, at_from, keys_to, at_to, keys, at, split);
+    DP_SORTED(dp_sort_runs)(heap, out, offsets, src, scalar, pos, places, value, bytes, blocks, width, keys_from, at_from, keys_to, at_to, keys, at, split);
 }
-DP_KERNEL void DP_SORTED(dp_sort_key_merge)(DP_HEAPS, ulong nseg, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
+DP_KERNEL void DP_SORTED(dp_sort_key_merge)(DP_HEAPS, ulong offsets, ulong src, ulong scalar, ulong pos, ulong places,
                                             ulong value, ulong bytes, ulong blocks, ulong width, ulong keys_from, ulong at_from, ulong keys_to, ulong at_to)
 {
     __local DP_K keys[DP_SORT_BLOCK];
     __local uint split[2];
-    DP_SORTED(dp_sort_runs)(heap, out, nseg, offsets, src, scalar, pos, places, value, bytes, blocks, width, keys_from, at_from, keys_to, at_to, keys, (__local ushort *)0, split);
+    DP_SORTED(dp_sort_runs)(heap, out, offsets, src, scalar, pos, places, value, bytes, blocks, width, keys_from, at_from, keys_to, at_to, keys, (__local ushort *)0, split);
 }
 #endif

@@ -31,10 +31,10 @@
         const bool whole = in_tile + (count) == DP_TILE_ROWS || (base) + (count) == nseg; \
         if (all < DP_ROW_FAR) { \
             for (uint j = l; j < (count); j += DP_WG) \
-                starts[j] = min((uint)*DP_AT(ushort, numbers + 2 * (in_tile + j)), left) - skipped; \
+                starts[j] = min((uint)*DP_AT(ushort, DP_ROW_NEAR_AT(numbers, in_tile + j)), left) - skipped; \
         } else { \
             for (uint j = l; j < (count); j += DP_WG) \
-                starts[j] = min(*DP_AT(uint, numbers + 2 * DP_TILE_ROWS + 4 * (in_tile + j)), left) - skipped; \
+                starts[j] = min(*DP_AT(uint, DP_ROW_FAR_AT(numbers, in_tile + j)), left) - skipped; \
         } \
         if (l == 0) \
             starts[count] = (uint)min(whole ? all : dp_row_number(heap, numbers, in_tile + (count)), (ulong)left) - skipped; \
@@ -209,9 +209,9 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
     __local uint uneven[1], longer[1]; /* is one much longer than others, longer than two times DP_TAILS runs? */
     const uint l = get_local_id(0), group = get_group_id(0);
     const uint npieces = list ? *DP_AT(uint, list) : 0;
-    const bool done = DP_KINDS(offsets) != DP_TILE_OVER; /* they are alike, or no lengths */
+    const bool idle = DP_KINDS(offsets) != DP_TILE_OVER; /* they are alike, or no lengths */
 #if DP_NVIDIA /* PoCL bears no return before a barrier */
-    if (done)
+    if (idle)
         return;
 #endif
 
@@ -220,7 +220,7 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
     const uint2 range = ranged && group < *DP_AT(uint, list + 8) ? *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)group) : (uint2)(0, 0);
     const ulong base = min(ranged ? (ulong)range.x : (group - firsts) * rows, nseg); /* the last tile has fewer */
     DP_FIND_STARTS(base, all, first)
-    uint count = done ? 0 : (uint)min(ranged ? range.y : rows, nseg - base);
+    uint count = idle ? 0 : (uint)min(ranged ? range.y : rows, nseg - base);
     if (!ranged && firsts && all > heavy)
         count = 0; /* it is in ranges */
     if (l < DP_TILE / 32)
@@ -315,7 +315,7 @@ DP_KERNEL void dp_segreduce_split(__global uchar *restrict heap, __global uchar 
     /* ---- pieces ---- */
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint k = l & (DP_PIECE_LANES - 1);
-    DP_TEAM_ROUNDS(done ? 0 : npieces, group * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
+    DP_TEAM_ROUNDS(idle ? 0 : npieces, group * DP_TEAMS, (uint)get_num_groups(0) * DP_TEAMS, p, there)
     {
         ulong s = 0, first = 0, several = 0, done = 0;
         dp_carry c;
