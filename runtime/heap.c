@@ -209,7 +209,7 @@ void dp_heap_free(DpRt *rt, DpBlock *b)
     h->used -= b->bytes;
     h->live--;
     b->count = 0;
-    b->refs_are_element_refs = false;
+    b->refs_are_element_refs = b->argument = false;
     b->refs = b->shared = NULL;
     b->retired = NULL;
     b->contig = (DpContig){{NULL, 0}, 0, 0, 0, 0};

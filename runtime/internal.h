@@ -16,7 +16,8 @@
  *   moves.c    operations without      move_queue.c  their moves, several in a launch
  *   sort.c     argsort                segment_sort.c  of short segments
  *   compact.c  a loop's state without dead data
- *   transfer.c values in and out       outside.c  arguments that stay where their owner has them
+ *   transfer.c values in and out       arguments.c those of calls, and what the next call finds
+ *   outside.c  arguments that stay where their owner has them
  *   pending.c  numbers that the host waits for          mailbox.c  where kernels leave them
  *   error.c    failures and their messages
  *   profile*.c where the time goes     process.c  what is the process's
@@ -135,6 +136,7 @@ struct DpBlock {
     uint32_t count; /* references; 0: free */
     BlockState state;
     bool unsettled;             /* in DpRt.unsettled */
+    bool argument;              /* of the first of several calls (arguments.c) */
     bool refs_are_element_refs; /* made by scatter or hist: dp_col_set_refs speaks of the arrays' elements */
     DpRefs *refs;               /* where the views in it point to; owned */
     DpContig contig;            /* LAZY, CONTIGUOUS; owned */
@@ -331,6 +333,14 @@ typedef struct Looks {
     Looked *kept;          /* nkept times nstate; room for one more than `most`, and what is late of the next */
 } Looks;
 
+/* Arguments of several calls (arguments.c); zeros: none are kept. */
+typedef struct KeptArgs {
+    DpBuffer buffer;  /* what a device with memory of its own has of them */
+    DpBlock **blocks; /* where that is the host's: their numbers, owned, or NULL each */
+    uint32_t n, calls;
+    bool changed; /* the first call has changed numbers in place */
+} KeptArgs;
+
 struct DpRt {
     const DpProgram *program;
     DpDevice *device;
@@ -358,7 +368,7 @@ struct DpRt {
     bool unlooked;           /* launched since the host looked, and may have recorded a failure */
     bool lanes_lacked;       /* the record said DP_NO_ROOM: for dp_lanes_fitted */
     DpBlock *lanes_gave;     /* the memory of lanes that give arrays; likewise */
-    DpBuffer kept;           /* of dp_keep_args, or none */
+    KeptArgs kept;
     Mail mail;
     Unsettled unsettled;
     Looks looks;
@@ -833,6 +843,9 @@ void dp_store_anew(DpRt *rt, DpArr *a, uint32_t rank, uint32_t bytes);
 /* outside.c */
 /* Does it lie in what is lent? Then it is read from there. */
 bool dp_lent_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);
+
+/* arguments.c */
+void dp_argument_changes(DpRt *rt, const DpBlock *b); /* if it is one: what is in it is about to be changed */
 
 /* transfer.c */
 /* Numbers that are there, as an array with the lengths of the leaf. Takes the reference. */

@@ -312,8 +312,12 @@ void dp_scan(DpRt *rt, uint32_t kernel, uint32_t variant, DpCtx *c, const uint64
 /* ---- copies ---- */
 DpCol dp_fresh_copy(DpRt *rt, DpCol col)
 {
-    if (!col.block || col.block->count == 1)
+    if (!col.block)
         return col;
+    if (col.block->count == 1) {
+        dp_argument_changes(rt, col.block);
+        return col;
+    }
     DpCol copy = dp_new_col(rt, col.n, col.bytes);
     dp_move_copy(rt, copy.addr, dp_col_addr(rt, &col), col.n, col.bytes);
     dp_block_add_refs(rt, copy.block, dp_refs_of_col(rt, &col, 0));

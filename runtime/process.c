@@ -1,10 +1,13 @@
-/* What belongs to the process and not to one of its runtimes: the folder in which PoCL keeps its kernels, for it is
- * told by an environment variable. Without another place it is a folder that ends with the process. */
+/* What belongs to the process and not to one of its runtimes: what PoCL is told by environment variables. The folder in
+ * which it keeps its kernels: without another place one that ends with the process. And that each of its threads has a
+ * core of its own. */
+#define _GNU_SOURCE /* sched_getaffinity */
 #include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -63,7 +66,7 @@ static void start_cleaner(void)
 
 /* PoCL hides itself where it cannot make a folder for its kernels, and loads what it finds there: so it gets one that
  * others cannot enter. POCL_CACHE_DIR is the user's to set. */
-static void prepare(void)
+static void find_folder(void)
 {
     if (getenv("POCL_CACHE_DIR"))
         return;
@@ -76,6 +79,29 @@ static void prepare(void)
         start_cleaner();
     }
     free(lasting);
+}
+
+/* Linux often wakes PoCL's threads on one core, the host's being the other, and evens that out only after some
+ * milliseconds: a launch of one takes two. So each gets a core, thread i core i, as far as PoCL goes; where the user
+ * has limited the process to some cores, or PoCL to some threads, that would be against it. POCL_AFFINITY is the user's
+ * to set, too. */
+static void spread_threads(void)
+{
+    const long configured = sysconf(_SC_NPROCESSORS_CONF), online = sysconf(_SC_NPROCESSORS_ONLN);
+    cpu_set_t allowed;
+    if (getenv("POCL_MAX_PTHREAD_COUNT") || sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return;
+    long core = 0;
+    while (core < online && core < CPU_SETSIZE && CPU_ISSET((size_t)core, &allowed))
+        core++;
+    if (core == online && core == configured)
+        setenv("POCL_AFFINITY", "1", 0);
+}
+
+static void prepare(void)
+{
+    find_folder();
+    spread_threads();
 }
 
 bool dp_process_prepare(void)

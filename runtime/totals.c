@@ -49,6 +49,7 @@ void dp_block_forget_total(DpRt *rt, DpBlock *b)
 {
     b->total = (DpTotal){.known = false};
     b->contents = ++rt->contents;
+    dp_argument_changes(rt, b);
 }
 
 /* What the split into `side` and another one has said of the column. */

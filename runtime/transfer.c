@@ -104,34 +104,18 @@ DpArr dp_arr_over(DpRt *rt, const DpLeaf *leaf, DpBlock *numbers)
     return dp_arr_of_block(rt, numbers, n);
 }
 
-/* The numbers into a block of the heap. kept: NULL, or where the device has them. */
-static void upload_numbers(DpRt *rt, const DpLeaf *leaf, const DpBlock *to, uint64_t bytes, const uint64_t *kept)
-{
-    if (!kept) {
-        dp_rt_write(rt, to->addr, leaf->data, bytes);
-        return;
-    }
-    dp_moves_flush(rt);
-    if (bytes && !dp_failed(rt))
-        dp_rt_check_device(rt,
-                           rt->device->backend->copy(rt->device, &rt->kept, *kept, &rt->heap.buffer, to->addr, bytes));
-}
-
-static DpArr upload(DpRt *rt, const DpLeaf *leaf, const uint64_t *kept)
+DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
 {
     const uint32_t bytes = dp_scalar_bytes(leaf->scalar);
-    const uint64_t n = leaf->ndata;
     ProfilePhase before = dp_profile_switch(rt, PHASE_UPLOAD);
-    dp_profile_count(rt, PHASE_UPLOAD, n * bytes);
-    DpBlock *data = dp_block_new(rt, n, bytes);
+    dp_profile_count(rt, PHASE_UPLOAD, leaf->ndata * bytes);
+    DpBlock *data = dp_block_new(rt, leaf->ndata, bytes);
     if (data)
-        upload_numbers(rt, leaf, data, n * bytes, kept);
+        dp_rt_write(rt, data->addr, leaf->data, leaf->ndata * bytes);
     DpArr a = dp_arr_over(rt, leaf, data);
     dp_profile_switch(rt, before);
     return a;
 }
-
-DpArr dp_upload(DpRt *rt, const DpLeaf *leaf) { return upload(rt, leaf, NULL); }
 
 /* ---- whole values out ---- */
 static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
@@ -196,73 +180,6 @@ void dp_download(DpRt *rt, const DpArr *a, DpLeaf *leaf)
 }
 
 /* ---- calls of entries ---- */
-/* In rt->kept one begins behind the other. */
-static uint64_t kept_bytes(const DpLeaf *leaf)
-{
-    const uint64_t bytes = leaf->rank ? dp_size_mul(leaf->ndata, dp_scalar_bytes(leaf->scalar)) : 0;
-    return dp_size_mul(bytes / DP_BLOCK_ALIGN + 1, DP_BLOCK_ALIGN);
-}
-
-void dp_upload_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves, DpArg *args)
-{
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < entry->nargs; i++) {
-        if (leaves[i].rank)
-            args[i].arr = upload(rt, &leaves[i], rt->kept.object ? &at : NULL);
-        else
-            args[i].bits = dp_scalar_load(leaves[i].scalar, leaves[i].data, 0);
-        at += kept_bytes(&leaves[i]);
-    }
-    dp_check(rt);
-}
-
-/* Not where they take much of the memory, which the heap may need. */
-void dp_keep_args(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves)
-{
-    enum { MOST_PART = 16 };
-    const DpBackend *backend = rt->device->backend;
-    uint64_t all = 0;
-    for (uint32_t i = 0; i < entry->nargs; i++)
-        all = dp_size_add(all, kept_bytes(&leaves[i]));
-    if (!all || rt->device->facts.shares_memory || all > rt->device->facts.memory / MOST_PART || dp_failed(rt) ||
-        backend->buffer_create(rt->device, all, &rt->kept) != DEVICE_OK)
-        return;
-    uint64_t at = 0;
-    for (uint32_t i = 0; i < entry->nargs; i++) {
-        const uint64_t bytes = leaves[i].rank ? leaves[i].ndata * dp_scalar_bytes(leaves[i].scalar) : 0;
-        if (bytes && !dp_failed(rt))
-            dp_rt_check_device(rt, backend->write(rt->device, &rt->kept, at, bytes, leaves[i].data));
-        at += kept_bytes(&leaves[i]);
-    }
-}
-
-void dp_forget_args(DpRt *rt)
-{
-    if (rt->kept.object)
-        rt->device->backend->buffer_release(rt->device, &rt->kept);
-}
-
-/* A run begins when what uploads leave behind is over: the device is idle, and what launches and read-backs need is at
- * hand again on the host (behind 400 MB a run's first ones took 20 us more on an H200). */
-void dp_settle(DpRt *rt)
-{
-    enum { SWEPT_LEAST = 64 << 20, SWEPT_MOST = 256 << 20 }; /* bytes: more than caches have */
-    const DpBackend *backend = rt->device->backend;
-    const uint64_t kept = rt->kept.object ? rt->kept.bytes : 0;
-    uint64_t word;
-    /* What copying has left in the caches would be written back meanwhile, as slowly as it is read. */
-    if (kept >= SWEPT_LEAST && !dp_failed(rt))
-        dp_rt_check_device(rt, backend->sweep(rt->device, &rt->heap.buffer, DP_MAILBOX, &rt->kept,
-                                              kept < SWEPT_MOST ? kept : SWEPT_MOST));
-    for (uint32_t k = 0; k < 2 && !rt->device->facts.shares_memory && !dp_failed(rt); k++) {
-        dp_rt_check_device(rt, dp_mailbox_touch(rt));
-        if (!dp_failed(rt))
-            dp_rt_check_device(rt, backend->read(rt->device, &rt->heap.buffer, DP_MAILBOX, 8, &word));
-    }
-    if (!dp_failed(rt))
-        dp_rt_check_device(rt, backend->finish(rt->device));
-}
-
 void dp_set_stack(DpRt *rt, uintptr_t stack_end) { rt->stack_limit = stack_end ? stack_end + STACK_SPARE : 0; }
 
 void dp_run(DpRt *rt, const DpEntry *entry, DpArg *args, DpArg *results)
