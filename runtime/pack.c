@@ -121,8 +121,12 @@ static DpCtx *sized(DpRt *rt, DpCtx *c, uint64_t n)
     return c;
 }
 
-/* A place more than instances: where the CPU's kernels put what does not count. */
-static DpBlock *new_block(DpRt *rt, const DpCtx *c, uint64_t bytes) { return dp_block_new(rt, c->n + 1, bytes); }
+/* On a CPU places for each chunk beside what is kept, where the kernel puts what does not count. */
+static DpBlock *new_block(DpRt *rt, const DpCtx *c, uint64_t bytes)
+{
+    enum { APART = 64 }; /* as in pack.cl */
+    return dp_block_new(rt, c->n + (rt->gpu ? 0 : APART * (uint64_t)dp_rt_chunks(rt, false, c->n)), bytes);
+}
 
 static DpCol *new_columns(DpRt *rt, const DpKernel *k, const DpCtx *c, uint32_t ways)
 {

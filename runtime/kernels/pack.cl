@@ -35,6 +35,7 @@ static inline void dp_put_offset(DP_HEAP, uint way, ulong p, ulong before DP_OUT
 #define DP_PUT_OFFSET(way, p, before) dp_put_offset(out, (way), (p), (before) DP_PASS_OUTS)
 
 #if DP_CPU
+#define DP_PACK_APART 64 /* as in pack.c */
 /* What is stored of element i, the `at`th that the selection keeps. */
 #define DP_PACK_KEEP(at_way, bytes, T, o, value) \
     if (way == at_way) \
@@ -93,13 +94,15 @@ DP_KERNEL void dp_pack_write(__global uchar *restrict heap, __global uchar *rest
         stop[w] = part ? to[w] + *DP_AT(ulong, part + 8 * (DP_WAYS * chunk + w)) : n;
     }
     /* Without a branch: an element is written even where it does not count, and the next one that does overwrites it. After the chunk's last one
-     * this would spoil the next chunk's place: then it goes to a place of its own, behind all n, or nothing is left to do. */
+     * this would spoil the next chunk's place: then it goes to a place behind all n, which no other chunk's cache line has, or nothing is left to
+     * do. */
+    const ulong beside = n + DP_PACK_APART * chunk;
 #if DP_WAYS == 1 && !DP_SEGMENTED
     DP_PACK_WALK(, if (to[0] == stop[0]) break; DP_KEEP(0, to[0], i, v); to[0] += yes;)
 #else
     DP_PACK_WALK(for (uint w = 0; w < DP_WAYS; w++) DP_PUT_OFFSET(w, p, to[w]);,
                  _Pragma("unroll") for (uint w = 0; w < DP_WAYS; w++) {
-                     DP_KEEP(w, to[w] == stop[w] ? n : to[w], i, v);
+                     DP_KEEP(w, to[w] == stop[w] ? beside : to[w], i, v);
                      to[w] += yes >> w & 1;
                  })
 #endif
