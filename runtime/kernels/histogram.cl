@@ -36,30 +36,42 @@
 /* ---- 1: bins of their own ---- */
 #if DP_CPU
 #define DP_HIST_SIDES 4
+#define DP_HIST_TOGETHER 4
+#define DP_HIST_COMBINE(COUNTS) \
+    _Pragma("unroll") for (uint q = 0; q < DP_HIST_TOGETHER; q++) \
+        if (COUNTS) { \
+            __global dp_val *to = own + q % DP_HIST_SIDES * apart + bin[q]; \
+            *to = dp_op(heap, 0, *to, v[q] DP_PASS); \
+        }
 DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong size,
                               ulong bin_offsets, ulong each, ulong shift, ulong passes, ulong part, ulong stride DP_WORDS DP_OUTS)
 {
     ulong chunk = get_global_id(0), i = min(n, chunk * each), hi = min(n, i + each);
     __global dp_val *own = (__global dp_val *)(out + part) + chunk * stride;
 #if !DP_SEGMENTED
-    /* Neighbouring elements have bins of their own, so that none waits for the one before. */
-    if (stride >= DP_HIST_SIDES * size) {
-        for (ulong b = 0; b < DP_HIST_SIDES * size; b++)
+    /* Several elements at a time, as most lie within: then none is asked by itself, and more of them are under way together. Where there is room,
+     * neighbours have bins of their own, so that none waits for the one before. */
+    const ulong apart = stride >= DP_HIST_SIDES * size ? size : 0, sides = apart ? DP_HIST_SIDES : 1;
+    if (i + DP_HIST_TOGETHER <= hi) {
+        for (ulong b = 0; b < sides * size; b++)
             own[b] = dp_neutral(heap, 0 DP_PASS);
-        for (; i + DP_HIST_SIDES <= hi; i += DP_HIST_SIDES) {
-            dp_val v[DP_HIST_SIDES];
-            long bin[DP_HIST_SIDES];
+        for (; i + DP_HIST_TOGETHER <= hi; i += DP_HIST_TOGETHER) {
+            dp_val v[DP_HIST_TOGETHER];
+            long bin[DP_HIST_TOGETHER];
+            bool within = true;
 #pragma unroll
-            for (uint q = 0; q < DP_HIST_SIDES; q++) {
+            for (uint q = 0; q < DP_HIST_TOGETHER; q++) {
                 bin[q] = -1;
                 v[q] = dp_body_at(heap, i + q, 0, &bin[q] DP_PASS);
+                within &= (ulong)bin[q] < size;
             }
-#pragma unroll
-            for (uint q = 0; q < DP_HIST_SIDES; q++)
-                if ((ulong)bin[q] < size)
-                    own[q * size + bin[q]] = dp_op(heap, 0, own[q * size + bin[q]], v[q] DP_PASS);
+            if (DP_VAL_BYTES <= 8 && within) {
+                DP_HIST_COMBINE(true)
+            } else {
+                DP_HIST_COMBINE((ulong)bin[q] < size)
+            }
         }
-        for (ulong b = 0; b < size; b++)
+        for (ulong b = 0; b < size && apart; b++)
             for (uint q = 1; q < DP_HIST_SIDES; q++)
                 own[b] = dp_op(heap, 0, own[b], own[q * size + b] DP_PASS);
     }
