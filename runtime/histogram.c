@@ -96,11 +96,13 @@ static Chunks chunks_of(uint64_t n, uint64_t count)
     return (Chunks){.n = (uint32_t)((n + each - 1) / each), .each = each, .passes = 1};
 }
 
-/* CPU: so many that own bins cost no more than the elements. */
+/* CPU: so many that own bins cost no more than the elements. Those of one segment begin, and are merged, in vectors. */
 static Chunks serial_chunks(const Hist *h)
 {
+    enum { BINS_AN_ELEMENT = 4 };
     const Bins *b = h->bins;
-    uint64_t most = h->c->n >= b->n ? (h->c->n - b->n) / b->longest + 1 : 0;
+    const uint64_t room = (h->s.mode ? 1 : BINS_AN_ELEMENT) * h->c->n;
+    uint64_t most = room >= b->n ? (room - b->n) / b->longest + 1 : 0;
     uint32_t wanted = b->longest > MOST_COPIED_BINS ? h->rt->device->facts.units : dp_rt_chunks(h->rt, false, h->c->n);
     bool pays = most >= wanted || (most >= 1 && !h->atomic);
     Chunks k = chunks_of(h->c->n, pays ? (most < wanted ? most : wanted) : 0);

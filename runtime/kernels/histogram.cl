@@ -279,10 +279,30 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
 #define DP_SIDES (DP_WG / 8)
 #endif
 #define DP_MERGED 8
+#define DP_MERGED_BINS (DP_VAL_BYTES <= 8 ? 16 : 4) /* CPU */
 DP_KERNEL void dp_hist_merge(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong size,
                              ulong bin_offsets, ulong elements, ulong each, ulong part, ulong stride DP_WORDS DP_OUTS)
 {
-#if DP_CPU
+#if DP_CPU && !DP_SEGMENTED
+    ulong b = dp_chunk_start(n, get_global_size(0), get_global_id(0));
+    const ulong stop = dp_chunk_start(n, get_global_size(0), get_global_id(0) + 1), chunks = elements ? (elements - 1) / each + 1 : 0;
+    for (; chunks && b + DP_MERGED_BINS <= stop; b += DP_MERGED_BINS) { /* in vectors */
+        dp_val v[DP_MERGED_BINS];
+#pragma unroll
+        for (uint q = 0; q < DP_MERGED_BINS; q++)
+            v[q] = DP_AT(dp_val, part)[b + q];
+        for (ulong k = 1; k < chunks; k++) {
+#pragma unroll
+            for (uint q = 0; q < DP_MERGED_BINS; q++)
+                v[q] = dp_op(heap, 0, v[q], DP_AT(dp_val, part)[k * stride + b + q] DP_PASS);
+        }
+#pragma unroll
+        for (uint q = 0; q < DP_MERGED_BINS; q++)
+            dp_store(out, b + q, v[q] DP_PASS_OUTS);
+    }
+    for (; b < stop; b++) {
+        const uint side = 0;
+#elif DP_CPU
     DP_EACH(b, n) {
         const uint side = 0;
 #else
