@@ -40,6 +40,11 @@ def wall(peer):
     return peer.get("wall_ms", peer.get("ms"))
 
 
+def floor(run, entry):
+    """Milliseconds in which a copy moves as many bytes; None where they do not say anything."""
+    return entry["bytes"] / run["ceiling_gbs"] / 1e6 if entry.get("bytes") and run["ceiling_gbs"] else None
+
+
 def line(run, entry):
     if "error" in entry:
         return f"| {entry['work']} | {size(entry['n'])} | **{entry['error']}** |" + " |" * (len(HEADINGS) - 3)
@@ -50,7 +55,7 @@ def line(run, entry):
     wrong = [name for name, peer in entry["peers"].items() if peer.get("error") or peer.get("differs")]
     cells = [entry["work"], size(entry["n"]), short(ms), short(data / ms / 1e6) if data else "",
              f"{100 * data / ms / 1e6 / ceiling:.0f} %" if data and ceiling else "",
-             short(data / ceiling / 1e6) if data and ceiling else "", short(best), short(device) if device != best else "", by, short(ms / best) if best else "",
+             short(floor(run, entry)), short(best), short(device) if device != best else "", by, short(ms / best) if best else "",
              "" if mark is None else f"{short(mark)} met" if ms <= mark else f"{short(mark)} ({short(ms / mark)}×)",
              f"**not {', '.join(wrong)}**" if wrong else "yes" if entry["peers"] else "alone"]
     return f"| {' | '.join(cells)} |"
@@ -71,42 +76,62 @@ def write(path, run):
 
 # ---- plots ----
 
-PLOT = """set terminal svg size 640,420 font 'sans,12' background 'white'
+COLUMNS, WIDTH, HEIGHT = 4, 330, 250  # panels side by side, and the pixels of one
+
+PLOTS = """set terminal svg size {width},{height} font 'sans,10' background 'white'
 set output '{output}'
+set multiplot layout {rows},{columns} title '{title}' font 'sans,14'
 set logscale xy
+set xrange [500:2e8]
 set format x '10^{{%L}}'
 set format y '10^{{%L}}'
-set xlabel 'n'
-set ylabel 'milliseconds'
-set key left top
+set mxtics 1
+set mytics 1
+set key left top samplen 1
 set grid
-set title '{title}'
-plot {curves}
 """
 
 
+def panel(number, entries):
+    """A row's curves: the floor, the peers that agree, and dpc."""
+    curves = {"as a copy": [(e["n"], e["floor_ms"]) for e in entries if e.get("floor_ms")]}
+    for e in entries:
+        for peer, spent in e["peers"].items():
+            if wall(spent) and not spent.get("differs"):
+                curves.setdefault(peer, []).append((e["n"], wall(spent)))
+    curves["dpc"] = [(e["n"], e["dpc_ms"]) for e in entries]
+    curves = {name: points for name, points in curves.items() if points}
+    styles = {"dpc": "linespoints linewidth 2 linecolor 'black' pointtype 7 pointsize 0.4", "as a copy": "lines dashtype 2 linecolor 'gray'"}
+    blocks = "".join(f"$c{number}_{i} << EOD\n" + "".join(f"{n} {ms}\n" for n, ms in points) + "EOD\n"
+                     for i, points in enumerate(curves.values()))
+    drawn = ", ".join(f"$c{number}_{i} with {styles.get(name, 'lines')} title '{name}' noenhanced" for i, name in enumerate(curves))
+    title = entries[0]["work"].replace("'", "’")
+    measured = [ms for name, points in curves.items() if name != "as a copy" for n, ms in points]
+    least, most = min(measured), max(measured)
+    room = (most / least) ** (0.14 * len(curves))  # above the curves, for their names
+    return f"{blocks}set title '{title}' noenhanced\nset yrange [{least / 2}:{most * max(room, 2)}]\nplot {drawn}\n"
+
+
 def plots(run, folder):
-    """Time by the host's clock against n, for each row with at least three sizes: dpc and the peers that agree."""
+    """Milliseconds by the host's clock against n, a panel for each row with at least three sizes: DIR/cpu.svg or gpu.svg."""
     if not shutil.which("gnuplot"):
         print("no plots: gnuplot is not installed (Debian: gnuplot-nox)", file=sys.stderr)
         return
+    rows = {}
+    for entry in run["rows"]:
+        if "dpc_ms" in entry:
+            rows.setdefault(entry["row"], []).append({**entry, "floor_ms": floor(run, entry)})
+    drawn = [sorted(entries, key=lambda e: e["n"]) for entries in rows.values() if len(entries) >= 3]
+    if not drawn:
+        print("no plots: no row has three sizes (--sizes)", file=sys.stderr)
+        return
     os.makedirs(folder, exist_ok=True)
-    for name in dict.fromkeys(entry["row"] for entry in run["rows"]):
-        entries = sorted((e for e in run["rows"] if e["row"] == name and "dpc_ms" in e), key=lambda e: e["n"])
-        if len(entries) < 3:
-            continue
-        curves = {"dpc": [(e["n"], e["dpc_ms"]) for e in entries]}
-        for e in entries:
-            for peer, spent in e["peers"].items():
-                if wall(spent) and not spent.get("differs"):
-                    curves.setdefault(peer, []).append((e["n"], wall(spent)))
-        blocks = "".join(f"${'c%d' % i} << EOD\n" + "".join(f"{n} {ms}\n" for n, ms in points) + "EOD\n"
-                         for i, points in enumerate(curves.values()))
-        drawn = ", ".join(f"$c{i} with linespoints linewidth {2 if peer == 'dpc' else 1} title '{peer}' noenhanced"
-                          for i, peer in enumerate(curves))
-        output = os.path.join(folder, f"{name}_{run['class'].lower()}.svg")
-        title = f"{entries[0]['work']}: {run['device'].split(': ')[-1][:40]}, {run['date']}".replace("'", "’")
-        subprocess.run(["gnuplot"], input=(blocks + PLOT.format(output=output, title=title, curves=drawn)).encode(), check=True)
+    lines = -(-len(drawn) // COLUMNS)
+    head_of = f"{run['device'].split(': ')[-1][:60]}, {run['date']}, ms against n".replace("'", "’")
+    script = PLOTS.format(width=COLUMNS * WIDTH, height=lines * HEIGHT + 40, rows=lines, columns=COLUMNS, title=head_of,
+                          output=os.path.join(folder, f"{run['class'].lower()}.svg"))
+    script += "".join(panel(k, entries) for k, entries in enumerate(drawn))
+    subprocess.run(["gnuplot"], input=script.encode(), check=True)
 
 
 # ---- Futhark's binary format ----
