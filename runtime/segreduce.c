@@ -298,16 +298,22 @@ static Way by_any_length(const DpRt *rt, const SegReduce *r)
     return (Way){r->n < UINT32_MAX && dp_source_has_fence(rt) ? WAY_SPLIT : WAY_PATH, 0};
 }
 
+/* Items of a unit for teams: enough, and so many that long segments do not matter; unless the longest is at most so
+ * many times the mean. */
+enum { TEAMS_FILL = 256, TEAMS_EVEN = 4096, TEAMS_ALIKE = 4 };
+
 /* Where short and long ones are mixed the mean says little: most are shorter. */
 static Way choose_gpu(const DpRt *rt, const SegReduce *r)
 {
     const uint32_t lanes = team_lanes(rt, r);
-    const bool fills = r->segments.nseg * lanes >= UINT64_C(256) * rt->device->facts.units;
+    const uint64_t items = r->segments.nseg * lanes, units = rt->device->facts.units;
+    const bool fills = items >= TEAMS_FILL * units,
+               even = items >= TEAMS_EVEN * units || r->lengths.longest <= r->n / r->segments.nseg * TEAMS_ALIKE;
     if (keeps_short(rt, r))
         return (Way){WAY_PATH, 0};
     if (suits_lanes(rt, r))
         return (Way){WAY_LANE, 0};
-    if (r->lengths.known && mean_bytes(rt, r) >= dp_param(rt, PARAM_TEAM_LEAST) && fills &&
+    if (r->lengths.known && mean_bytes(rt, r) >= dp_param(rt, PARAM_TEAM_LEAST) && fills && even &&
         r->lengths.longest / lanes <= dp_param(rt, PARAM_LANE_LONGEST))
         return (Way){WAY_TEAM, lanes};
     return by_any_length(rt, r);

@@ -36,8 +36,9 @@ enum { DP_LANES_PART = 16 };
 #define DP_LIST_ARGS ulong list, ulong entries, ulong pieces, ulong most, ulong longs, ulong most_pieces, ulong piece_log, ulong each, ulong heavy, ulong most_ranges, ulong numbers
 #define DP_LIST_NUMBER(k) ((volatile __global uint *)(heap + numbers) + (k))
 #define DP_LIST_LOCALS() \
-    __local uint2 found[DP_LENGTHS_TILE]; /* of a tile's long segments: which one it is in the tile, its first piece */ \
-    __local uint nfound[2], places[2], range[1];
+    __local uint2 found[DP_LENGTHS_TILE]; /* of a tile's segments of many pieces: which one it is in the tile, and its place behind the tile's first, << 16; its first piece */ \
+    __local uint nfound[3], places[2], range[1]; /* how many are long, their pieces, how many have many */
+enum { DP_MANY_PIECES = 32 }; /* one lane notes as many */
 /* Ranges of a tile of `all` elements; 0: it is not heavy. */
 static inline uint dp_list_ranges(ulong all, ulong each, ulong heavy, ulong most_ranges)
 {
@@ -54,20 +55,23 @@ static inline uint dp_list_ranges(ulong all, ulong each, ulong heavy, ulong most
     { \
         const ulong first_of = (ulong)(tile) * DP_LENGTHS_TILE; \
         const uint ranges = dp_list_ranges((all), each, heavy, most_ranges); \
-        if (l < 2) \
+        const bool any = (has_long) && longs; \
+        uint several[DP_LENGTHS_EACH], place = 0, piece = 0; \
+        if (l < 3) \
             nfound[l] = 0; \
         barrier(CLK_LOCAL_MEM_FENCE); \
-        if ((has_long) && longs) { \
-            ulong length[DP_LENGTHS_EACH]; \
+        if (any) { \
+            uint segments_of_lane = 0, pieces_of_lane = 0; \
             _Pragma("unroll") for (uint q = 0; q < DP_LENGTHS_EACH; q++) { \
-                const ulong s = first_of + q * DP_WG + l; \
-                length[q] = s < n ? LENGTH(s) : 0; \
+                const ulong s = first_of + q * DP_WG + l, length = s < n ? LENGTH(s) : 0; \
+                several[q] = length > most ? (uint)DP_PIECES_OF(length) : 0; \
+                segments_of_lane += several[q] != 0; \
+                pieces_of_lane += several[q]; \
             } \
-            _Pragma("unroll") for (uint q = 0; q < DP_LENGTHS_EACH; q++) \
-                if (length[q] > most) { \
-                    const uint p = atomic_add(nfound + 1, (uint)DP_PIECES_OF(length[q])); \
-                    found[atomic_inc(nfound)] = (uint2)(q * DP_WG + l, p); \
-                } \
+            if (segments_of_lane) { \
+                place = atomic_add(nfound, segments_of_lane); \
+                piece = atomic_add(nfound + 1, pieces_of_lane); \
+            } \
         } \
         if (l == 0 && ranges) \
             range[0] = atomic_add(DP_LIST_NUMBER(2), ranges); \
@@ -78,16 +82,26 @@ static inline uint dp_list_ranges(ulong all, ulong each, ulong heavy, ulong most
         for (uint k = l; k < ranges && range[0] + (ulong)ranges <= most_ranges; k += DP_WG) \
             *DP_AT(uint2, list + DP_LIST_HEAD + 8 * (ulong)(range[0] + k)) = \
                 (uint2)((uint)first_of + k * (DP_LENGTHS_TILE / ranges), DP_LENGTHS_TILE / ranges); \
-        for (uint f = l / 32; f < nfound[0]; f += DP_WG / 32) { \
-            const ulong s = first_of + found[f].x, length = LENGTH(s), several = DP_PIECES_OF(length); \
-            const ulong place = (ulong)places[1] + f, first = (ulong)places[0] + found[f].y; \
-            const bool fits = place < longs && first + several <= most_pieces; \
-            if (fits && (l & 31) == 0) { \
-                *DP_AT(uint4, entries + DP_LIST_BYTES * place) = (uint4)((uint)s, (uint)first, 0, 0); \
-                *DP_AT(ulong2, entries + DP_LIST_BYTES * place + 16) = (ulong2)(BEGIN(s), length); \
+        if (any) { \
+            _Pragma("unroll") for (uint q = 0; q < DP_LENGTHS_EACH; q++) { \
+                const ulong s = first_of + q * DP_WG + l, at = (ulong)places[1] + place, first = (ulong)places[0] + piece; \
+                if (several[q] && at < longs && first + several[q] <= most_pieces) { \
+                    *DP_AT(uint4, entries + DP_LIST_BYTES * at) = (uint4)((uint)s, (uint)first, 0, 0); \
+                    *DP_AT(ulong2, entries + DP_LIST_BYTES * at + 16) = (ulong2)(BEGIN(s), LENGTH(s)); \
+                    if (several[q] > DP_MANY_PIECES) \
+                        found[atomic_inc(nfound + 2)] = (uint2)(q * DP_WG + l | place << 16, piece); \
+                    for (uint p = 0; p < several[q] && several[q] <= DP_MANY_PIECES; p++) \
+                        *DP_AT(uint, pieces + 4 * (first + p)) = (uint)at; \
+                } \
+                place += several[q] != 0; \
+                piece += several[q]; \
             } \
-            for (uint p = l & 31; p < several && fits; p += 32) \
-                *DP_AT(uint, pieces + 4 * (first + p)) = (uint)place; \
+        } \
+        barrier(CLK_LOCAL_MEM_FENCE); \
+        for (uint f = l / 32, many = nfound[2]; f < many; f += DP_WG / 32) { /* by warps */ \
+            const ulong s = first_of + (found[f].x & 0xffff), first = (ulong)places[0] + found[f].y; \
+            for (uint p = l & 31, end = (uint)DP_PIECES_OF(LENGTH(s)); p < end; p += 32) \
+                *DP_AT(uint, pieces + 4 * (first + p)) = places[1] + (found[f].x >> 16); \
         } \
         barrier(CLK_LOCAL_MEM_FENCE); \
     }
