@@ -172,6 +172,8 @@ static void find_loads(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         s->mark = 0;
+        if (s->kind == CORE_LOOP && core_stmt_is_scalar(s)) /* one kernel does all of it */
+            continue;
         if (core_stmt_soac(s)) {
             k->user = s;
             core_block_atoms(core_stmt_soac(s)->body, note_inside, k);
