@@ -110,6 +110,9 @@ void core_mask_updates(CoreProgram *p);
 bool core_own_places(CoreProgram *p);
 /* What scatters begin with that are read only where they store (scatter_room.c). */
 void core_scatter_room(CoreProgram *p);
+/* Values of scatters and accumulations that read what these change are computed first, where they are fewer than its
+ * elements (values_apart.c). */
+void core_values_apart(CoreProgram *p);
 /* Conditions of filters that have loops, or parallel operations, are asked once, by a map (long_conditions.c). */
 void core_long_conditions(CoreProgram *p);
 /* Recursive functions that are called in parallel code and elsewhere become two (lifted_copies.c). */

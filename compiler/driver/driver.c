@@ -99,6 +99,7 @@ static bool run_growing_lists(Compilation *c)
 }
 static bool run_rows_apart(Compilation *c) { return core_rows_apart(c->core), true; }
 static bool run_sort_ends(Compilation *c) { return core_sort_ends(c->core), true; }
+static bool run_values_apart(Compilation *c) { return core_values_apart(c->core), true; }
 static bool run_sink_loads(Compilation *c) { return core_sink_loads(c->core), true; }
 static bool run_sink(Compilation *c) { return core_sink(c->core), true; }
 static bool run_choose_loops(Compilation *c)
@@ -215,6 +216,7 @@ static const Pass passes[] = {
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
     {"loops in lanes", STAGE_NONE, run_lane_loops, check_core, NULL},
+    {"values apart", STAGE_NONE, run_values_apart, check_core, NULL},
     {"look ahead", STAGE_NONE, run_look_ahead, check_core, NULL},
     {"sink loads", STAGE_NONE, run_sink_loads, check_core, NULL},
     {"sink scalars", STAGE_NONE, run_sink, check_core, NULL},
