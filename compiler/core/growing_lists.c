@@ -7,11 +7,11 @@
  *                  b = update room, n, x; -> b, n + 1 } else { u = update buf, i, z; -> u, n }; -> buf', n' }
  *     rs = slice buf, 0, n
  *
- * An append is a map over all of the list; an update happens in place, so n appends take n and not n² steps. What is
- * more than a few elements is stored by a scatter, which may read the list that it is made of. Where each
- * round of a counted loop appends as many, the buffer has room for all of them from the beginning; in parallel code
- * also where a loop has a round for each element of an array of the instance's. What needs a list as a whole gets the
- * slice. */
+ * Without its last elements a list is the same buffer. An append is a map over all of the list; an update happens in
+ * place, so n appends take n and not n² steps. What is more than a few elements is stored by a scatter, which may read
+ * the list that it is made of. Where each round of a counted loop appends as many, the buffer has room for all of them
+ * from the beginning; in parallel code also where a loop has a round for each element of an array of the instance's.
+ * What needs a list as a whole gets the slice. */
 #include "core/callgraph.h"
 #include "core/growing_lists_internal.h"
 #include "core/passes.h"
@@ -109,10 +109,17 @@ static void mark_append(Lists *l, CoreStmt *s)
     }
 }
 
+/* A list without its last elements is one. */
+static bool is_front(const CoreStmt *s)
+{
+    return s->kind == CORE_SLICE && s->slice.from.is_const && s->slice.from.bits == 0;
+}
+
 static void mark_stmt(Lists *l, CoreStmt *s)
 {
     switch (s->kind) {
     case CORE_UPDATE: mark(l, s->vars[0], l->rows ? 0 : root_of(l, s->update.array)); break;
+    case CORE_SLICE: mark(l, s->vars[0], !l->rows && is_front(s) ? root_of(l, s->slice.array) : 0); break;
     case CORE_MAP: mark_append(l, s); break;
     case CORE_IF:
         core_stmt_blocks(s, mark_block, l);
@@ -359,6 +366,14 @@ static void rewrite_update(Lists *l, const CoreStmt *s)
     set_list(l, s->vars[0], build_changed(&l->b, list->buffer, s->update.index, s->update.value), list->length);
 }
 
+/* In the same buffer. */
+static void rewrite_front(Lists *l, const CoreStmt *s)
+{
+    const List *list = list_of(l, s->slice.array);
+    build_check_slice(&l->b, s->site, s->slice.from, s->slice.to, list->length);
+    set_list(l, s->vars[0], list->buffer, s->slice.to);
+}
+
 static bool is_list(const Lists *l, CoreVar v) { return v < l->nvars && l->lists[v].root; }
 
 /* vars, of which those that are lists become two each. */
@@ -500,6 +515,8 @@ static void rewrite_stmt(Lists *l, CoreStmt *s)
             rewrite_append(l, s, k);
     } else if (s->kind == CORE_UPDATE && !l->rows && list_of(l, s->update.array)) {
         rewrite_update(l, s);
+    } else if (is_front(s) && !l->rows && list_of(l, s->slice.array)) {
+        rewrite_front(l, s);
     } else if (s->kind == CORE_IF) {
         rewrite_if(l, s);
     } else if (s->kind == CORE_LOOP) {
