@@ -72,6 +72,8 @@ uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t 
     return lane;
 }
 
+#define MOST_WORK (UINT64_C(1) << 62) /* what is more says that there are too few rounds (core/choose_loops.c) */
+
 uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint32_t on_gpu, uint32_t site)
 {
     if (rt->device->facts.vectors && dp_param(rt, PARAM_VECTORS) != 2)
@@ -79,8 +81,11 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint3
     const uint64_t choice = dp_param(rt, PARAM_LOOPS);
     const uint64_t most = dp_size_mul(dp_param(rt, PARAM_LOOP_LANE), rt->gpu ? on_gpu : launches);
     const bool lane = choice == NEST_AUTO ? work <= most : choice == NEST_LANE;
-    dp_profile_nest(rt, site, "%s: rounds of %llu", lane ? "loop by a lane" : "loop of launches",
-                    (unsigned long long)work);
+    const char *way = lane ? "loop by a lane" : "loop of launches";
+    if (work > MOST_WORK)
+        dp_profile_nest(rt, site, "%s: few rounds", way);
+    else
+        dp_profile_nest(rt, site, "%s: rounds of %llu", way, (unsigned long long)work);
     return lane;
 }
 

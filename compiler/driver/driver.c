@@ -184,6 +184,7 @@ static const Pass passes[] = {
     {"inline, again", STAGE_NONE, run_inline, check_core, NULL},
     {"simplify, again", STAGE_CORE, run_simplify, check_core, print_core},
     {"arrays through recursion", STAGE_NONE, run_stack_recursion, check_core, NULL},
+    {"inline, of what was recursion", STAGE_NONE, run_inline, check_core, NULL},
     {"lifted copies", STAGE_NONE, run_lifted_copies, check_core, NULL},
     {"growing lists", STAGE_NONE, run_growing_lists, check_core, NULL},
     {"column operators", STAGE_NONE, run_column_operators, check_core, NULL},
