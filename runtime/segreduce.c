@@ -298,9 +298,9 @@ static Way by_any_length(const DpRt *rt, const SegReduce *r)
     return (Way){r->n < UINT32_MAX && dp_source_has_fence(rt) ? WAY_SPLIT : WAY_PATH, 0};
 }
 
-/* Items of a unit for teams: enough, and so many that long segments do not matter; unless the longest is at most so
- * many times the mean. */
-enum { TEAMS_FILL = 256, TEAMS_EVEN = 4096, TEAMS_ALIKE = 4 };
+/* Items of a unit for teams: enough, and so many that long segments do not matter. They do not either where the longest
+ * is at most so many times the mean, or has no more than so many elements for an item. */
+enum { TEAMS_FILL = 256, TEAMS_EVEN = 4096, TEAMS_ALIKE = 4, TEAMS_SHORT = 256 };
 
 /* Where short and long ones are mixed the mean says little: most are shorter. */
 static Way choose_gpu(const DpRt *rt, const SegReduce *r)
@@ -308,7 +308,8 @@ static Way choose_gpu(const DpRt *rt, const SegReduce *r)
     const uint32_t lanes = team_lanes(rt, r);
     const uint64_t items = r->segments.nseg * lanes, units = rt->device->facts.units;
     const bool fills = items >= TEAMS_FILL * units,
-               even = items >= TEAMS_EVEN * units || r->lengths.longest <= r->n / r->segments.nseg * TEAMS_ALIKE;
+               even = items >= TEAMS_EVEN * units || r->lengths.longest <= r->n / r->segments.nseg * TEAMS_ALIKE ||
+                      r->lengths.longest <= TEAMS_SHORT * (uint64_t)lanes;
     if (keeps_short(rt, r))
         return (Way){WAY_PATH, 0};
     if (suits_lanes(rt, r))
