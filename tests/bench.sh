@@ -42,4 +42,19 @@ expect 1 1e-3 "$work/x.npy" floats "$work/x.npy" 0.01
 expect 1 0 "$work/i.npy" reversed "$work/i.npy"
 expect 0 set "$work/i.npy" reversed "$work/i.npy"
 expect 1 set "$work/i.npy" ints "$work/i.npy" 1
+
+# A file of --json becomes a table, and rows of three sizes plots, where gnuplot is.
+cat >"$work/r.json" <<'END'
+{"date": "2026-01-01", "machine": "m", "device": "p: a device", "class": "CPU", "commit": "c", "repeat": 3, "ceiling_gbs": 10, "rows": [
+ {"row": "sum", "work": "sum i32", "n": 1000, "dpc_ms": 0.002, "bytes": 4004, "peers": {"openmp:sum": {"ms": 0.004}}},
+ {"row": "sum", "work": "sum i32", "n": 10000, "dpc_ms": 0.004, "bytes": 40004, "peers": {"openmp:sum": {"ms": 0.008}}},
+ {"row": "sum", "work": "sum i32", "n": 100000, "dpc_ms": 0.05, "bytes": 400004, "peers": {"openmp:sum": {"ms": 0.02}}}]}
+END
+bench/run --from "$work/r.json" --plots "$work/plots" >"$work/table" 2>"$work/said" || failed=1
+grep -q '^| sum i32 | 10⁵ | 0.05 | 8 | 80 % | 0.04 | 0.02 |  | openmp:sum | 2.5 |' "$work/table" || { echo "FAILED: the table:"; cat "$work/table"; failed=1; }
+if command -v gnuplot >/dev/null; then
+    grep -q 'sum i32' "$work/plots/cpu.svg" && grep -q 'openmp:sum' "$work/plots/cpu.svg" || { echo "FAILED: no plots"; failed=1; }
+else
+    grep -q 'gnuplot is not installed' "$work/said" || { echo "FAILED: nobody says that gnuplot is missing"; failed=1; }
+fi
 exit $failed
