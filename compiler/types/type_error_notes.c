@@ -382,6 +382,11 @@ static void note_left_side(Checker *c, const Why *why, Type *found)
 static void note_conversion(Checker *c, const Expr *e, Scalar from, Scalar to)
 {
     bool truncates = scalar_is_float(from) && scalar_is_int(to);
+    if (scalar_is_int(from) && scalar_is_float(to) && e->kind == E_BINARY && e->binary.op == BIN_DIV) {
+        diag_note_text(c->s, "`%s %s / %s %s` is the quotient with its fraction", scalar_name(to),
+                       quote_argument(c, e->binary.left), scalar_name(to), quote_argument(c, e->binary.right));
+        return;
+    }
     diag_note_text(c->s, truncates ? "`%s %s` truncates it" : "`%s %s` converts it", scalar_name(to),
                    quote_argument(c, e));
 }
