@@ -37,12 +37,13 @@ static void note_binders(const Apart *p, const CoreBlock *b, const CoreVar *vars
             p->binder[vars[i]] = b;
 }
 
-/* Is `xs`, of this block, read by the statement, number `at` of it, and by nothing behind that? */
+/* Is `xs`, of this block, read by the statement, number `at` of it, not only at its values' own places (own_places.c),
+ * and by nothing behind that? */
 static bool is_read_last(const Apart *p, const CoreBlock *b, CoreStmt *s, uint32_t at, CoreAtom xs)
 {
     CoreUses uses = {xs.var, 0};
     if (xs.is_const || xs.var >= p->nvars || core_atom_type(p->b.fn, xs).rank != 1 || p->binder[xs.var] != b ||
-        p->last[xs.var] != at)
+        p->last[xs.var] != at || (s->kind == CORE_SCATTER && core_reads_own_place(s, xs)))
         return false;
     core_block_atoms(s->soac.body, core_count_use, &uses);
     return uses.n > 0;
