@@ -9,11 +9,15 @@
 
 #include <stdlib.h>
 
+static uint64_t numbers_bytes(const DpLeaf *leaf)
+{
+    return leaf->rank ? dp_size_mul(leaf->ndata, dp_scalar_bytes(leaf->scalar)) : 0;
+}
+
 /* In the buffer one begins behind the other. */
 static uint64_t kept_bytes(const DpLeaf *leaf)
 {
-    const uint64_t bytes = leaf->rank ? dp_size_mul(leaf->ndata, dp_scalar_bytes(leaf->scalar)) : 0;
-    return dp_size_mul(bytes / DP_BLOCK_ALIGN + 1, DP_BLOCK_ALIGN);
+    return dp_size_mul(numbers_bytes(leaf) / DP_BLOCK_ALIGN + 1, DP_BLOCK_ALIGN);
 }
 
 static void copy_kept(DpRt *rt, uint64_t at, uint64_t to, uint64_t bytes)
@@ -24,20 +28,35 @@ static void copy_kept(DpRt *rt, uint64_t at, uint64_t to, uint64_t bytes)
                            rt->device->backend->copy(rt->device, &rt->kept.buffer, at, &rt->heap.buffer, to, bytes));
 }
 
+/* A block with the numbers, from the buffer if that has them at `at`, else from the host. */
+static DpBlock *new_numbers(DpRt *rt, const DpLeaf *leaf, bool in_buffer, uint64_t at)
+{
+    const uint64_t bytes = numbers_bytes(leaf);
+    dp_profile_count(rt, PHASE_UPLOAD, bytes);
+    DpBlock *b = dp_block_new(rt, leaf->ndata, dp_scalar_bytes(leaf->scalar));
+    if (b && in_buffer)
+        copy_kept(rt, at, b->addr, bytes);
+    else if (b)
+        dp_rt_write(rt, b->addr, leaf->data, bytes);
+    return b;
+}
+
+DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
+{
+    ProfilePhase before = dp_profile_switch(rt, PHASE_UPLOAD);
+    DpArr a = dp_arr_over(rt, leaf, new_numbers(rt, leaf, false, 0));
+    dp_profile_switch(rt, before);
+    return a;
+}
+
 /* kept: where the block is to be found by the next call, or NULL; at: where the buffer has the numbers. */
 static DpBlock *upload_numbers(DpRt *rt, const DpLeaf *leaf, DpBlock **kept, uint64_t at)
 {
-    const uint32_t bytes = dp_scalar_bytes(leaf->scalar);
     if (kept && *kept) {
         dp_block_forget_total(rt, *kept);
         return dp_block_retain(*kept);
     }
-    dp_profile_count(rt, PHASE_UPLOAD, leaf->ndata * bytes);
-    DpBlock *b = dp_block_new(rt, leaf->ndata, bytes);
-    if (b && rt->kept.buffer.object)
-        copy_kept(rt, at, b->addr, leaf->ndata * bytes);
-    else if (b)
-        dp_rt_write(rt, b->addr, leaf->data, leaf->ndata * bytes);
+    DpBlock *b = new_numbers(rt, leaf, rt->kept.buffer.object != NULL, at);
     if (b && kept && rt->kept.calls == 0)
         b->argument = true;
     else if (kept && !rt->kept.changed)
@@ -70,7 +89,7 @@ static void keep_in_buffer(DpRt *rt, const DpEntry *entry, const DpLeaf *leaves,
         return;
     uint64_t at = 0;
     for (uint32_t i = 0; i < entry->nargs; i++) {
-        const uint64_t bytes = leaves[i].rank ? leaves[i].ndata * dp_scalar_bytes(leaves[i].scalar) : 0;
+        const uint64_t bytes = numbers_bytes(&leaves[i]);
         if (bytes && !dp_failed(rt))
             dp_rt_check_device(rt, backend->write(rt->device, &rt->kept.buffer, at, bytes, leaves[i].data));
         at += kept_bytes(&leaves[i]);

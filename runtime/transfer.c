@@ -104,19 +104,6 @@ DpArr dp_arr_over(DpRt *rt, const DpLeaf *leaf, DpBlock *numbers)
     return dp_arr_of_block(rt, numbers, n);
 }
 
-DpArr dp_upload(DpRt *rt, const DpLeaf *leaf)
-{
-    const uint32_t bytes = dp_scalar_bytes(leaf->scalar);
-    ProfilePhase before = dp_profile_switch(rt, PHASE_UPLOAD);
-    dp_profile_count(rt, PHASE_UPLOAD, leaf->ndata * bytes);
-    DpBlock *data = dp_block_new(rt, leaf->ndata, bytes);
-    if (data)
-        dp_rt_write(rt, data->addr, leaf->data, leaf->ndata * bytes);
-    DpArr a = dp_arr_over(rt, leaf, data);
-    dp_profile_switch(rt, before);
-    return a;
-}
-
 /* ---- whole values out ---- */
 static uint64_t *download_lengths(DpRt *rt, const DpCol *views)
 {

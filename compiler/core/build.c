@@ -194,6 +194,23 @@ CoreBlock *build_end(CoreBuilder *b, CoreBlock *outer, const CoreAtom *results, 
     return block;
 }
 
+CoreStmt *build_instead(CoreBuilder *b, CoreStmt *s, CoreAtom cond)
+{
+    CoreStmt *chosen = build_stmt_into(b, CORE_IF, s->nvars, s->vars);
+    chosen->if_.cond = cond;
+    s->vars = arena_array(b->p->arena, CoreVar, s->nvars + 1);
+    for (uint32_t i = 0; i < s->nvars; i++)
+        s->vars[i] = core_new_var(b->p, b->fn, core_var_type(b->fn, chosen->vars[i]), NULL);
+    return chosen;
+}
+
+CoreBlock *build_alone(CoreBuilder *b, CoreStmt *s)
+{
+    CoreBlock *outer = build_begin(b);
+    build_emit(b, s);
+    return build_end(b, outer, build_atoms(b, s->vars, s->nvars), s->nvars);
+}
+
 void build_in_front(CoreBuilder *b, CoreBlock *block, void (*f)(void *ctx, CoreAtom *a), void *ctx)
 {
     CoreBlock *outer = b->out, rest = core_take_stmts(block);

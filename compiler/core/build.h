@@ -72,6 +72,10 @@ CoreBlock *build_end(CoreBuilder *b, CoreBlock *outer, const CoreAtom *results, 
 void build_results(const CoreBuilder *b, CoreBlock *block, const CoreAtom *results, uint32_t n);
 /* The block's results are what s binds. */
 void build_return(const CoreBuilder *b, CoreBlock *block, const CoreStmt *s);
+/* For one of two versions of s. Not emitted yet: an `if` that binds what s has bound; s binds new variables, of the
+ * same types. And a block of s alone, whose results these are. */
+CoreStmt *build_instead(CoreBuilder *b, CoreStmt *s, CoreAtom cond);
+CoreBlock *build_alone(CoreBuilder *b, CoreStmt *s);
 /* Calls f on every atom that the block reads; what f builds goes to the block's front. */
 void build_in_front(CoreBuilder *b, CoreBlock *block, void (*f)(void *ctx, CoreAtom *a), void *ctx);
 /* Appends a copy of a block of `from`, with fresh variables; `map` as for core_copy_block. Returns its results. */

@@ -224,21 +224,13 @@ static void emit_versions(LoopChooser *c, CoreStmt *s, CoreBlock *code, const Gi
     CoreBlock *nothing = by_nobody(b, code);
     const uint32_t fitted = code->nresults;
     const CoreAtom *tried = build_if(b, few, by_lane(b, code), nothing);
-    CoreVar *vars = build_vars_copy(b, s->vars, n, n);
-    CoreType *types = arena_array(c->scratch, CoreType, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        types[i] = core_var_type(c->fn, vars[i]);
-    build_fresh(b, s, n, types);
-    CoreStmt *chosen = build_stmt_into(b, CORE_IF, n, vars);
-    chosen->if_.cond = tried[fitted];
+    CoreStmt *chosen = build_instead(b, s, tried[fitted]);
     CoreBlock *outer = build_begin(b);
     CoreAtom *joined = arena_array(c->p->arena, CoreAtom, n + 1);
     for (uint32_t i = 0; i < n; i++)
         joined[i] = lane_rows_join(b, &given[i], tried[i], tried);
     chosen->if_.then_b = build_end(b, outer, joined, n);
-    outer = build_begin(b);
-    build_emit(b, s);
-    chosen->if_.else_b = build_end(b, outer, build_atoms(b, s->vars, n), n);
+    chosen->if_.else_b = build_alone(b, s);
     build_emit(b, chosen);
 }
 

@@ -110,16 +110,16 @@ static void mark_append(Lists *l, CoreStmt *s)
 }
 
 /* A list without its last elements is one. */
-static bool is_front(const CoreStmt *s)
+static bool is_front(const Lists *l, const CoreStmt *s)
 {
-    return s->kind == CORE_SLICE && s->slice.from.is_const && s->slice.from.bits == 0;
+    return !l->rows && s->kind == CORE_SLICE && s->slice.from.is_const && s->slice.from.bits == 0;
 }
 
 static void mark_stmt(Lists *l, CoreStmt *s)
 {
     switch (s->kind) {
     case CORE_UPDATE: mark(l, s->vars[0], l->rows ? 0 : root_of(l, s->update.array)); break;
-    case CORE_SLICE: mark(l, s->vars[0], !l->rows && is_front(s) ? root_of(l, s->slice.array) : 0); break;
+    case CORE_SLICE: mark(l, s->vars[0], is_front(l, s) ? root_of(l, s->slice.array) : 0); break;
     case CORE_MAP: mark_append(l, s); break;
     case CORE_IF:
         core_stmt_blocks(s, mark_block, l);
@@ -515,7 +515,7 @@ static void rewrite_stmt(Lists *l, CoreStmt *s)
             rewrite_append(l, s, k);
     } else if (s->kind == CORE_UPDATE && !l->rows && list_of(l, s->update.array)) {
         rewrite_update(l, s);
-    } else if (is_front(s) && !l->rows && list_of(l, s->slice.array)) {
+    } else if (is_front(l, s) && list_of(l, s->slice.array)) {
         rewrite_front(l, s);
     } else if (s->kind == CORE_IF) {
         rewrite_if(l, s);

@@ -338,30 +338,11 @@ static void look_inside(void *ctx, CoreBlock *block)
     }
 }
 
-static CoreBlock *alone(CoreBuilder *b, CoreStmt *s)
-{
-    CoreBlock *outer = build_begin(b);
-    build_emit(b, s);
-    return build_end(b, outer, build_atoms(b, s->vars, s->nvars), s->nvars);
-}
-
-/* `if` instead of the loop, which binds other variables from here on. */
-static CoreStmt *instead(LoopMover *m, CoreStmt *s, CoreAtom cond)
-{
-    CoreStmt *chosen = build_stmt_into(&m->b, CORE_IF, s->nvars, s->vars);
-    CoreType *types = arena_array(m->scratch, CoreType, s->nvars + 1);
-    for (uint32_t i = 0; i < s->nvars; i++)
-        types[i] = core_var_type(m->fn, s->vars[i]);
-    build_fresh(&m->b, s, s->nvars, types);
-    chosen->if_.cond = cond;
-    return chosen;
-}
-
 /* The loop without its checks, if they hold; else as it is. */
 static void emit_versions(LoopMover *m, CoreStmt *s)
 {
-    CoreStmt *chosen = instead(m, s, m->holds);
-    CoreBlock *fast = alone(&m->b, s);
+    CoreStmt *chosen = build_instead(&m->b, s, m->holds);
+    CoreBlock *fast = build_alone(&m->b, s);
     chosen->if_.else_b = core_copy_within(m->p, m->fn, fast, m->scratch, &m->map);
     drop_checks(m, s->loop.body);
     chosen->if_.then_b = fast;
@@ -399,7 +380,7 @@ static void rewrite_loop(LoopMover *m, CoreStmt *s)
         return;
     }
     const CoreAtom some = build_prim2(&m->b, PRIM_LT, core_i64(0), s->loop.count);
-    CoreStmt *chosen = instead(m, s, some);
+    CoreStmt *chosen = build_instead(&m->b, s, some);
     const uint32_t n = s->nvars;
     CoreVar *vars = build_vars_copy(&m->b, s->vars, n, n);
     m->b.out = front;

@@ -70,7 +70,7 @@ static bool is_apart(const Apart *p, const CoreBlock *b, CoreStmt *s, uint32_t a
 /* ---- rewriting ---- */
 
 /* By a copy of the statement: what it stores and where, and then it without anything else to do. */
-static CoreBlock *values_first(Apart *p, CoreStmt *s, const CoreType *types)
+static CoreBlock *values_first(Apart *p, CoreStmt *s)
 {
     CoreBuilder *b = &p->b;
     CoreBlock one = {0};
@@ -78,7 +78,7 @@ static CoreBlock *values_first(Apart *p, CoreStmt *s, const CoreType *types)
     core_copy_map_note(&p->map, b->fn, p->scratch);
     CoreStmt *values = core_copy_within(b->p, b->fn, &one, p->scratch, &p->map)->stmts.at[0];
     core_copy_map_forget(&p->map, b->fn, s);
-    CoreStmt *stored = build_stmt(b, s->kind, s->nvars, types);
+    CoreStmt *stored = build_stmt_into(b, s->kind, values->nvars, values->vars);
     const uint32_t n = values->soac.body->nresults;
     CoreVar *elements = arena_array(b->p->arena, CoreVar, n + 1);
     for (uint32_t i = 0; i < n; i++)
@@ -98,20 +98,11 @@ static CoreBlock *values_first(Apart *p, CoreStmt *s, const CoreType *types)
 static void emit_versions(Apart *p, CoreStmt *s)
 {
     CoreBuilder *b = &p->b;
-    const uint32_t n = s->nvars;
-    const CoreVar *vars = build_vars_copy(b, s->vars, n, n);
-    CoreType *types = arena_array(p->scratch, CoreType, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        types[i] = core_var_type(b->fn, vars[i]);
     b->span = s->span;
     const CoreAtom few = build_prim2(b, PRIM_LT, s->soac.domain, build_length(b, s->soac.dests[0]));
-    CoreStmt *chosen = build_stmt_into(b, CORE_IF, n, vars);
-    chosen->if_.cond = few;
-    chosen->if_.then_b = values_first(p, s, types);
-    build_fresh(b, s, n, types);
-    CoreBlock *outer = build_begin(b);
-    build_emit(b, s);
-    chosen->if_.else_b = build_end(b, outer, build_atoms(b, s->vars, n), n);
+    CoreStmt *chosen = build_instead(b, s, few);
+    chosen->if_.then_b = values_first(p, s);
+    chosen->if_.else_b = build_alone(b, s);
     build_emit(b, chosen);
 }
 

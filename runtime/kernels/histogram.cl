@@ -36,11 +36,10 @@
 /* ---- 1: bins of their own ---- */
 #if DP_CPU
 #define DP_HIST_SIDES 4
-#define DP_HIST_TOGETHER 4
 #define DP_HIST_COMBINE(COUNTS) \
-    _Pragma("unroll") for (uint q = 0; q < DP_HIST_TOGETHER; q++) \
+    _Pragma("unroll") for (uint q = 0; q < DP_HIST_SIDES; q++) \
         if (COUNTS) { \
-            __global dp_val *to = own + q % DP_HIST_SIDES * apart + bin[q]; \
+            __global dp_val *to = own + q * apart + bin[q]; \
             *to = dp_op(heap, 0, *to, v[q] DP_PASS); \
         }
 DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong offsets, ulong size,
@@ -52,15 +51,15 @@ DP_KERNEL void dp_hist_chunks(__global uchar *restrict heap, __global uchar *res
     /* Several elements at a time, as most lie within: then none is asked by itself, and more of them are under way together. Where there is room,
      * neighbours have bins of their own, so that none waits for the one before. */
     const ulong apart = stride >= DP_HIST_SIDES * size ? size : 0, sides = apart ? DP_HIST_SIDES : 1;
-    if (i + DP_HIST_TOGETHER <= hi) {
+    if (i + DP_HIST_SIDES <= hi) {
         for (ulong b = 0; b < sides * size; b++)
             own[b] = dp_neutral(heap, 0 DP_PASS);
-        for (; i + DP_HIST_TOGETHER <= hi; i += DP_HIST_TOGETHER) {
-            dp_val v[DP_HIST_TOGETHER];
-            long bin[DP_HIST_TOGETHER];
+        for (; i + DP_HIST_SIDES <= hi; i += DP_HIST_SIDES) {
+            dp_val v[DP_HIST_SIDES];
+            long bin[DP_HIST_SIDES];
             bool within = true;
 #pragma unroll
-            for (uint q = 0; q < DP_HIST_TOGETHER; q++) {
+            for (uint q = 0; q < DP_HIST_SIDES; q++) {
                 bin[q] = -1;
                 v[q] = dp_body_at(heap, i + q, 0, &bin[q] DP_PASS);
                 within &= (ulong)bin[q] < size;
