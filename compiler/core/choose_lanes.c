@@ -405,7 +405,7 @@ static CoreBlock *nothing_like(CoreBuilder *b, const CoreBlock *code)
 static const CoreAtom *version_in_memory(Chooser *c, CoreBuilder *b, CoreBlock *code, CoreBlock *flat, Question q)
 {
     GivenRows *rows = NULL;
-    CoreBlock *tables = lane_tables(b, code, c->around, c->scratch, &c->map, &rows);
+    CoreBlock *tables = lane_tables(b, code, c->around, false, c->scratch, &c->map, &rows);
     if (tables)
         code = tables;
     else

@@ -22,6 +22,10 @@ typedef struct GivenRows {
     uint32_t lengths;
     CoreAtom rows, length;
 } GivenRows;
+/* Is the length of all arrays that lie `levels` below xs, or of xs, known to be n (known_rows.c)? */
+bool core_checked_length(const CoreFn *fn, CoreAtom xs, uint32_t levels, CoreAtom *n);
+/* Likewise, as s makes it: by maps of maps, of lengths from outside of them all. */
+bool core_made_length(const CoreStmt *s, CoreAtom xs, uint32_t levels, CoreAtom *n);
 bool lane_rows_can_be_given(const CoreFn *fn, const CoreBlock *code);
 /* Appended to the code, whose results these are then; what has become of each. */
 GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code);
@@ -30,9 +34,9 @@ GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code);
 void lane_fills(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, CoreVar first, Arena *scratch,
                 CoreCopyMap *map);
 /* A copy of the code, in which rows of rows are arrays (lane_tables.c), or NULL. `around`: the operation whose body it
- * is. copies, map: as for core_copy_within. */
-CoreBlock *lane_tables(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, Arena *copies, CoreCopyMap *map,
-                       GivenRows **given);
+ * is; `alone`: of one instance. copies, map: as for core_copy_within. */
+CoreBlock *lane_tables(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, bool alone, Arena *copies,
+                       CoreCopyMap *map, GivenRows **given);
 /* Rows of rows again: xs are their elements, and `results` all that the lane gives. */
 CoreAtom lane_rows_join(CoreBuilder *b, const GivenRows *g, CoreAtom xs, const CoreAtom *results);
 /* Is there nothing that no lane can do, and something parallel, or calls of what `stacks` (or NULL) has loops for, of

@@ -189,7 +189,7 @@ static CoreBlock *without_rows(LoopChooser *c, CoreBlock *code, GivenRows **give
     const bool none = lane_analyse(&lane, code) && lane_keeps_arrays(&lane, code);
     lane_close(&lane);
     *given = arena_array(c->p->arena, GivenRows, code->nresults + 1);
-    return none ? code : lane_tables(&c->b, code, &once, c->scratch, &c->map, given);
+    return none ? code : lane_tables(&c->b, code, &once, true, c->scratch, &c->map, given);
 }
 
 /* The one lane's: what it gives, and whether that means something. */

@@ -427,7 +427,7 @@ CoreStmt *core_fn_def(const CoreFn *fn, CoreAtom a)
 
 bool core_length_of_piece(const CoreStmt *slice, const CoreStmt *to, CoreAtom *n)
 {
-    const CoreStmt *sum = core_as_prim(to, PRIM_ADD);
+    const CoreStmt *size = core_as_prim(to, PRIM_SIZE_ADD), *sum = size ? size : core_as_prim(to, PRIM_ADD);
     const uint32_t from = sum && !core_atom_equal(sum->prim.args[0], slice->slice.from);
     if (!sum || !core_atom_equal(sum->prim.args[from], slice->slice.from))
         return false;

@@ -28,9 +28,10 @@ enum { MOST_TRIED = 20000, SHORT = 64, MOST_FILLED = 1 << 24 };
 
 /* ---- what the state begins as ---- */
 
-/* All rows of xs have this length. */
+/* All rows `depth` levels below xs have this length. */
 typedef struct RowsLength {
     CoreVar xs;
+    uint32_t depth;
     CoreAtom length;
 } RowsLength;
 
@@ -65,7 +66,7 @@ static const CoreStmt *maker_around(Finder *f, CoreAtom a)
     return !a.is_const && a.var < f->makers.n ? f->makers.at[a.var].stmt : NULL;
 }
 
-/* It holds from here on: check_rows 1 below xs, n < 0. */
+/* It holds from here on: check_rows 1 below xs, n < 0, for example. */
 static void learn(Finder *f, CoreAtom cond, uint32_t depth)
 {
     const CoreStmt *s = maker_around(f, cond);
@@ -77,19 +78,23 @@ static void learn(Finder *f, CoreAtom cond, uint32_t depth)
         return;
     }
     const CoreStmt *rows = s->prim.op == PRIM_LT ? maker_around(f, s->prim.args[0]) : NULL;
-    if (rows && rows->kind == CORE_CHECK_ROWS && rows->rows.nargs == 2 && rows->rows.depth == 1 &&
-        core_atom_equal(s->prim.args[1], core_i64(0)))
-        vec_push(f->scratch, &f->known, ((RowsLength){rows->rows.args[0].var, rows->rows.args[1]}));
+    if (rows && rows->kind == CORE_CHECK_ROWS && rows->rows.nargs == 2 && core_atom_equal(s->prim.args[1], core_i64(0)))
+        vec_push(f->scratch, &f->known, ((RowsLength){rows->rows.args[0].var, rows->rows.depth, rows->rows.args[1]}));
 }
 
-static bool rows_length(const Finder *f, CoreAtom xs, CoreAtom *n)
+static bool rows_length(Finder *f, CoreAtom xs, CoreAtom *n)
 {
+    uint32_t depth = 1;
+    for (const CoreStmt *s = maker_around(f, xs); s && s->kind == CORE_FLATTEN; s = maker_around(f, xs)) {
+        xs = s->length.array;
+        depth++;
+    }
     for (uint32_t i = f->known.n; i-- > 0;)
-        if (f->known.at[i].xs == xs.var) {
+        if (f->known.at[i].xs == xs.var && f->known.at[i].depth == depth) {
             *n = f->known.at[i].length;
             return true;
         }
-    return false;
+    return depth > 1 && core_made_length(maker_around(f, xs), xs, depth, n);
 }
 
 /* The statement of the block at hand that makes it, or NULL. */
@@ -209,7 +214,8 @@ static void look_for_update(void *ctx, CoreBlock *block)
     Glance *g = ctx;
     for (uint32_t i = 0; i < block->stmts.n && !g->found; i++) {
         CoreStmt *s = block->stmts.at[i];
-        g->found = s->kind == CORE_UPDATE && changes_table(g, core_atom_type(g->fn, s->update.array));
+        const CoreAtom changed = core_stmt_changes(s);
+        g->found = !changed.is_const && changes_table(g, core_atom_type(g->fn, changed));
         core_stmt_blocks(s, look_for_update, g);
     }
 }
@@ -378,7 +384,7 @@ static bool find_in_stmt(Finder *f, CoreStmt *s)
         if (next && next->kind == CORE_MAP)
             vec_push(f->scratch, &f->states, s->loop.params[i]);
         if (keeps_length(f, s, i, &length))
-            vec_push(f->scratch, &f->known, ((RowsLength){s->loop.params[i], length}));
+            vec_push(f->scratch, &f->known, ((RowsLength){s->loop.params[i], 1, length}));
     }
     if (s->kind == CORE_IF)
         find_in_branches(f, s, &inside);

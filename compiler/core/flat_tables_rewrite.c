@@ -171,6 +171,11 @@ bool tables_known_length(Tables *t, CoreAtom array, CoreAtom *n)
     }
     if (s && s->kind == CORE_SLICE)
         return core_length_of_piece(s, tables_maker(t, s->slice.to), n);
+    const CoreStmt *row = s && s->kind == CORE_INDEX ? tables_row_map(tables_maker(t, s->index.array)) : NULL;
+    if (row) {
+        *n = row->soac.domain;
+        return true;
+    }
     if (!s || (s->kind != CORE_MAP && s->kind != CORE_SCAN) || s->soac.guard)
         return false;
     *n = s->soac.domain;
@@ -433,15 +438,16 @@ static CoreAtom emit_scatter(Tables *t, CoreAtom flat, CoreSoac soac)
     return build_atom(&t->b, s->vars[0]);
 }
 
-/* ys as the row that begins at base, unless the row is not there. */
-static CoreAtom store_row(Tables *t, CoreAtom flat, const Part *row, CoreAtom there, CoreAtom ys)
+/* The n elements of ys from `base` on, unless they are not there. */
+static CoreAtom store_at(Tables *t, CoreAtom flat, CoreAtom base, CoreAtom n, CoreAtom there, CoreAtom ys)
 {
     CoreBuilder *b = &t->b;
     const CoreAtom j = build_var(b, core_scalar(SC_I64), NULL),
                    y = build_var(b, core_element(core_atom_type(b->fn, ys)), NULL);
     CoreBlock *outer = build_begin(b);
-    const CoreAtom at = build_select(b, there, build_prim2(b, PRIM_ADD, row->base, j), core_i64(-1));
-    CoreSoac soac = {.domain = row->length, .index = j.var, .ninputs = 1};
+    CoreAtom at = build_prim2(b, PRIM_ADD, base, j);
+    at = there.is_const ? at : build_select(b, there, at, core_i64(-1));
+    CoreSoac soac = {.domain = n, .index = j.var, .ninputs = 1};
     soac.body = build_end(b, outer, (CoreAtom[]){at, y}, 2);
     soac.inputs = build_atoms_copy(b, &ys, 1, 1);
     soac.elements = build_vars_copy(b, &y.var, 1, 1);
@@ -480,7 +486,8 @@ static void replace_row(Tables *t, CoreStmt *s)
     const bool outside = s->site == CORE_NO_SITE && !s->update.holds; /* it may be */
     build_check_bounds(b, s->site, i, table.shape->rows);
     t->replaces = true;
-    t->failed |= from.kind == TABLE || !has_scalars(t, flat) || (outside && !table.shape->regular);
+    t->failed |= from.kind == TABLE || (outside && (!table.shape->regular || !has_scalars(t, flat)));
+    t->failed |= !has_scalars(t, flat) && !tables_row_map(tables_maker(t, s->update.value)); /* for the next level */
     if (t->failed || (from.kind == NO_PART && !tables_known_length(t, s->update.value, &n))) {
         t->failed = true;
         return;
@@ -492,7 +499,35 @@ static void replace_row(Tables *t, CoreStmt *s)
         there = build_prim2(b, PRIM_AND, build_prim2(b, PRIM_LE, core_i64(0), i),
                             build_prim2(b, PRIM_LT, i, table.shape->rows));
     const CoreAtom ys = from.kind == ROW ? tables_copy_of_row(t, &from) : s->update.value;
-    tables_bind(t, s->vars[0], store_row(t, flat, &row, there, ys), table.shape);
+    const CoreAtom stored = store_at(t, flat, row.base, row.length, there, ys);
+    tables_bind(t, s->vars[0], stored, table.shape);
+}
+
+/* Rows that a map makes, into a table from row `base` on: another level's replace_row(). */
+static void rewrite_scatter(Tables *t, CoreStmt *s)
+{
+    CoreBuilder *b = &t->b;
+    const Part table = tables_part(t, s->soac.dests[0]);
+    const CoreAtom at = s->soac.body->results[0], ys = s->soac.ninputs == 1 ? s->soac.inputs[0] : core_i64(0);
+    const CoreStmt *sum = core_as_prim(core_block_def(s->soac.body, at), PRIM_ADD);
+    const CoreStmt *rows = tables_maker(t, ys), *row = tables_row_map(rows);
+    t->replaces = true;
+    t->failed |= s->nvars != 1 || s->soac.guard || !sum || s->soac.body->stmts.n != 1 || !row ||
+                 !has_scalars(t, table.flat) || !table.shape->regular || table.slice;
+    if (t->failed)
+        return;
+    const CoreAtom base = sum->prim.args[0], j = sum->prim.args[1], y = s->soac.body->results[1];
+    t->failed |= j.is_const || j.var != s->soac.index || core_soac_binds(s, base) || y.is_const ||
+                 y.var != s->soac.elements[0] ||
+                 !tables_same_number(t, s->soac.domain, rows->soac.domain, SAME_DEPTH) ||
+                 !tables_same_number(t, row->soac.domain, table.shape->stride, SAME_DEPTH);
+    if (t->failed)
+        return;
+    const CoreAtom width = table.shape->stride, all = build_flatten(b, ys);
+    const CoreAtom n = build_prim2(b, PRIM_SIZE_MUL, s->soac.domain, width);
+    const CoreAtom from = build_prim2(b, PRIM_MUL, base, width);
+    const CoreAtom flat = store_at(t, table.flat, from, n, core_const(SC_BOOL, 1), all);
+    tables_bind(t, s->vars[0], flat, table.shape);
 }
 
 /* Of an updated row the array has all of the table. */
@@ -798,6 +833,8 @@ static void rewrite_stmt(Tables *t, CoreStmt *s)
         tables_rewrite_loop(t, s);
     } else if (s->kind == CORE_IF) {
         tables_rewrite_if(t, s);
+    } else if (s->kind == CORE_SCATTER && kind_of(t, s->soac.dests[0]) == TABLE) {
+        rewrite_scatter(t, s);
     } else if (core_stmt_soac(s)) {
         rewrite_soac(t, s);
     } else if (s->kind == CORE_ATOM && kind_of(t, s->atom) != NO_PART) {

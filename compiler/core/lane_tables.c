@@ -97,6 +97,13 @@ static const CoreStmt *made_inside(const Inside *in, CoreAtom a)
     return NULL;
 }
 
+/* In the lane's code or in front of it. */
+static const CoreStmt *maker_anywhere(Tables *t, CoreAtom a)
+{
+    const CoreStmt *s = tables_maker(t, a);
+    return s || a.is_const || a.var >= t->first ? s : core_fn_def(t->b.fn, a);
+}
+
 /* The input whose element it is; or a constant. */
 static CoreAtom input_of(const Inside *in, CoreAtom a)
 {
@@ -151,7 +158,10 @@ static bool length_outside(Tables *t, const Inside *in, CoreAtom array, CoreAtom
         return true;
     }
     if (!s && input.is_const && !core_soac_binds(in->map, array)) {
-        *n = of.kind == ROW ? of.length : build_length(&t->b, array);
+        if (of.kind == ROW)
+            *n = of.length;
+        else if (!tables_known_length(t, array, n))
+            *n = build_length(&t->b, array);
         return true;
     }
     if (!s)
@@ -164,7 +174,10 @@ static bool length_outside(Tables *t, const Inside *in, CoreAtom array, CoreAtom
     case CORE_SCATTER: return length_outside(t, in, s->soac.dests[k], n);
     case CORE_UPDATE: return length_outside(t, in, s->update.array, n);
     case CORE_ARRAY: *n = core_i64(s->array.n); return true;
-    case CORE_SLICE: return core_length_of_piece(s, made_inside(in, s->slice.to), n) && number_outside(t, in, *n, n);
+    case CORE_SLICE: {
+        const CoreStmt *to = made_inside(in, s->slice.to);
+        return core_length_of_piece(s, to ? to : maker_anywhere(t, s->slice.to), n) && number_outside(t, in, *n, n);
+    }
     case CORE_INDEX: {
         const Part table = tables_part(t, s->index.array);
         *n = table.kind == TABLE ? table.shape->stride : *n;
@@ -498,9 +511,7 @@ static void rows_map(Tables *t, CoreStmt *s)
 /* The literal that it is, perhaps one in front of the lane; or NULL. */
 static const CoreStmt *literal_row(Tables *t, CoreAtom row)
 {
-    const CoreStmt *s = tables_maker(t, tables_renamed(t, row));
-    if (!s && row.var < t->first)
-        s = core_fn_def(t->b.fn, row);
+    const CoreStmt *s = maker_anywhere(t, tables_renamed(t, row));
     return s && s->kind == CORE_ARRAY ? s : NULL;
 }
 
@@ -524,6 +535,18 @@ static bool made_shape(Tables *t, CoreAtom rows, Shape *shape)
     return equal;
 }
 
+/* Likewise, as checks in front say. */
+static bool checked_shape(Tables *t, CoreAtom rows, Shape *shape)
+{
+    const CoreStmt *part = tables_maker(t, rows);
+    if (part && part->kind == CORE_INDEX)
+        return core_checked_length(t->b.fn, part->index.array, 1, &shape->rows) &&
+               core_checked_length(t->b.fn, part->index.array, 2, &shape->stride);
+    if (!core_checked_length(t->b.fn, rows, 0, &shape->rows))
+        shape->rows = build_length(&t->b, rows);
+    return core_checked_length(t->b.fn, rows, 1, &shape->stride);
+}
+
 static void take_table(Tables *t, CoreVar table, CoreAtom rows)
 {
     CoreBuilder *b = &t->b;
@@ -532,7 +555,7 @@ static void take_table(Tables *t, CoreVar table, CoreAtom rows)
     s->length.array = rows;
     build_emit(b, s);
     Shape *shape = arena_new(t->scratch, Shape);
-    const bool made = made_shape(t, rows, shape);
+    const bool made = made_shape(t, rows, shape) || checked_shape(t, rows, shape);
     if (!made)
         *shape = (Shape){.rows = build_length(b, rows), .stride = build_atom(b, s->vars[1])};
     shape->regular = true;
@@ -560,7 +583,9 @@ static void slice_table(Tables *t, CoreStmt *s)
     CoreBuilder *b = &t->b;
     Part p = tables_part(t, s->slice.array);
     build_check_slice(b, s->site, s->slice.from, s->slice.to, p.kind == TABLE ? p.shape->rows : p.length);
-    const CoreAtom n = build_prim2(b, PRIM_SUB, s->slice.to, s->slice.from);
+    CoreAtom n;
+    if (!core_length_of_piece(s, maker_anywhere(t, s->slice.to), &n))
+        n = build_prim2(b, PRIM_SUB, s->slice.to, s->slice.from);
     if (p.kind == ROW) {
         t->failed |= p.pending != NULL;
         if (p.copied)
@@ -755,15 +780,32 @@ static void find_inits(void *ctx, CoreBlock *block)
     }
 }
 
+/* Tables that are left. Those that a lane without neighbours only reads, where they lie in front of it, may stay. */
 typedef struct Ranks {
     const CoreFn *fn;
-    bool deep;
+    CoreVar first; /* of the code's variables */
+    bool alone, deep;
+    VEC(CoreVar) read; /* parts of tables from in front */
+    Arena *scratch;
 } Ranks;
 
-static void look_at_var(void *ctx, CoreVar *v)
+static bool lies_in_front(const Ranks *r, CoreAtom rows)
 {
-    Ranks *r = ctx;
-    r->deep |= core_var_type(r->fn, *v).rank > 1;
+    bool part = !rows.is_const && rows.var < r->first;
+    for (uint32_t i = 0; !rows.is_const && !part && i < r->read.n; i++)
+        part = r->read.at[i] == rows.var;
+    return part;
+}
+
+/* The variable is an element of these rows; of others if it is no constant. */
+static void look_at_part(Ranks *r, CoreVar v, CoreAtom of)
+{
+    if (core_var_type(r->fn, v).rank < 2)
+        return;
+    if (r->alone && lies_in_front(r, of))
+        vec_push(r->scratch, &r->read, v);
+    else
+        r->deep = true;
 }
 
 /* What lies in front of the lane, and is taken. */
@@ -781,16 +823,21 @@ static void look_at_ranks(void *ctx, CoreBlock *block)
     Ranks *r = ctx;
     for (uint32_t i = 0; i < block->stmts.n; i++) {
         CoreStmt *s = block->stmts.at[i];
+        const CoreSoac *soac = core_stmt_soac(s);
+        const CoreAtom part = s->kind == CORE_INDEX ? s->index.array : core_i64(0);
         for (uint32_t k = 0; k < s->nvars && !is_taken(block, s); k++)
-            look_at_var(r, &s->vars[k]);
-        core_stmt_binders(s, look_at_var, r);
+            look_at_part(r, s->vars[k], part);
+        for (uint32_t k = 0; soac && k < soac->ninputs; k++)
+            look_at_part(r, soac->elements[k], soac->inputs[k]);
+        for (uint32_t k = 0; s->kind == CORE_LOOP && k < s->loop.nparams; k++)
+            look_at_part(r, s->loop.params[k], core_i64(0));
         core_stmt_blocks(s, look_at_ranks, r);
     }
 }
 
-static bool has_tables(const CoreFn *fn, CoreBlock *code)
+static bool has_tables(const Tables *t, CoreBlock *code, bool alone)
 {
-    Ranks r = {fn, false};
+    Ranks r = {.fn = t->b.fn, .first = t->first, .alone = alone, .scratch = t->scratch};
     look_at_ranks(&r, code);
     return r.deep;
 }
@@ -823,8 +870,8 @@ static GivenRows *give_tables(Tables *t, CoreBlock *code)
 }
 
 /* NULL: it failed; `again` says whether another try may do. */
-static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, Arena *scratch, CoreCopyMap *map,
-                           GivenRows **given)
+static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, bool alone, Arena *scratch,
+                           CoreCopyMap *map, GivenRows **given)
 {
     CoreFn *fn = t->b.fn;
     *t = (Tables){.b = t->b, .scratch = t->scratch, .copied = t->copied, .left = t->left};
@@ -852,13 +899,13 @@ static CoreBlock *try_code(Tables *t, CoreBlock *code, const CoreStmt *around, A
             t->failed = true;
             vec_push(t->scratch, &t->left, t->checked.at[i].rows);
         }
-    return t->failed || t->again || has_tables(fn, copy) ? NULL : copy;
+    return t->failed || t->again || has_tables(t, copy, alone) ? NULL : copy;
 }
 
 static bool is_table(void *fn, CoreAtom a) { return core_atom_type(fn, a).rank > 1; }
 
-CoreBlock *lane_tables(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, Arena *copies, CoreCopyMap *map,
-                       GivenRows **given)
+CoreBlock *lane_tables(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, bool alone, Arena *copies,
+                       CoreCopyMap *map, GivenRows **given)
 {
     CoreBlock *made = NULL;
     if (!around || !core_stmt_soac(around) || !core_block_reads(code, is_table, b->fn))
@@ -866,7 +913,7 @@ CoreBlock *lane_tables(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, 
     Arena *scratch = arena_create();
     Tables t = {.b = *b, .scratch = scratch, .again = true};
     for (uint32_t tries = 0; tries < MOST_TRIES && t.again && !made; tries++)
-        made = try_code(&t, code, around, copies, map, given);
+        made = try_code(&t, code, around, alone, copies, map, given);
     arena_destroy(scratch);
     return made;
 }

@@ -8,7 +8,8 @@
  * So `xs with [a:b] = map2 (+) xs[a:b] ys` copies nothing. Lanes (lane_last.c) and the plan (plan/lower_launch.c) ask
  * core_reads_own_place().
  *
- * Likewise, elements that are read behind a change are read in front of it: (xs with [i] = y, xs[i]). */
+ * Likewise, what reads the array behind a change stands in front of it: (xs with [i] = y, xs[i]), or
+ * (xs with [i] = x, ys with [i] = f xs). */
 #include "core/build.h"
 #include "core/passes.h"
 #include "support/paged.h"
@@ -131,46 +132,127 @@ static void read_own(Places *p, CoreStmt *s)
     soac->body->results[0] = at;
 }
 
-/* Does it change the array, and is nothing of what is behind it, up to statement `at`, needed for the element: neither
- * its place nor a check that there is one? What fails first, fails first. */
-static bool may_read_before(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at)
+/* ---- reads behind changes ---- */
+
+/* Statements of a block from a change on that are to stand in front of it. */
+typedef struct Moved {
+    CoreStmt *stmts[MOST_BEHIND + 1];
+    uint32_t n; /* the last of the block first */
+} Moved;
+
+static bool reads(CoreStmt *s, CoreVar v)
 {
-    const CoreStmt *s = b->stmts.at[at], *changes = b->stmts.at[change];
-    if (!core_atom_equal(core_stmt_changes(changes), s->index.array))
-        return false;
-    const bool same = changes->kind == CORE_UPDATE && core_atom_equal(changes->update.index, s->index.index);
-    for (uint32_t i = change; i < at; i++) {
-        const bool checks_same = i == change && same && s->site != CORE_NO_SITE;
-        if ((!s->index.index.is_const && core_stmt_binds(b->stmts.at[i], s->index.index.var)) ||
-            (!checks_same && core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i])))
+    CoreUses uses = {v, 0};
+    core_stmt_all_atoms(s, core_count_use, &uses);
+    return uses.n > 0;
+}
+
+static bool is_needed(const Moved *m, const CoreStmt *s)
+{
+    for (uint32_t k = 0; k < m->n; k++)
+        for (uint32_t i = 0; i < s->nvars; i++)
+            if (reads(m->stmts[k], s->vars[i]))
+                return true;
+    return false;
+}
+
+/* Statement `at` and what it needs, if none of that is made of the change. */
+static bool find_needed(Moved *m, const CoreBlock *b, uint32_t change, uint32_t at)
+{
+    *m = (Moved){.stmts = {b->stmts.at[at]}, .n = 1};
+    for (uint32_t i = at; i-- > change;)
+        if (is_needed(m, b->stmts.at[i]))
+            m->stmts[m->n++] = b->stmts.at[i];
+    return m->stmts[m->n - 1] != b->stmts.at[change];
+}
+
+/* An element that is read is there if the change is of the same place, which is looked at. */
+static bool is_same_place(const CoreStmt *s, const CoreStmt *change)
+{
+    return change->kind == CORE_UPDATE && s->kind == CORE_INDEX && s->site != CORE_NO_SITE &&
+           core_atom_equal(change->update.index, s->index.index) &&
+           core_atom_equal(change->update.array, s->index.array);
+}
+
+/* What fails first, fails first. */
+static bool fails_in_order(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at, const Moved *m)
+{
+    const bool same = is_same_place(b->stmts.at[at], b->stmts.at[change]);
+    bool stays = false;
+    uint32_t next = m->n;
+    for (uint32_t i = change; i <= at; i++) {
+        const bool moves = next > 0 && m->stmts[next - 1] == b->stmts.at[i];
+        next -= moves;
+        if ((i == change || i == at) && same)
+            continue;
+        const bool fails = core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i]);
+        if (moves && fails && stays)
             return false;
+        stays |= !moves && fails;
+    }
+    return !(same && stays);
+}
+
+static void move_before(const CoreBlock *b, uint32_t change, uint32_t at, const Moved *m)
+{
+    uint32_t to = at, next = 0;
+    for (uint32_t i = at + 1; i-- > change;) {
+        if (next < m->n && m->stmts[next] == b->stmts.at[i])
+            next++;
+        else
+            b->stmts.at[to--] = b->stmts.at[i];
+    }
+    for (uint32_t k = 0; k < m->n; k++)
+        b->stmts.at[to--] = m->stmts[k];
+}
+
+typedef struct PartOf {
+    Places *p;
+    CoreAtom array;
+} PartOf;
+
+static bool is_part_of(void *ctx, CoreAtom a)
+{
+    const PartOf *of = ctx;
+    while (!core_atom_equal(a, of->array)) {
+        const CoreStmt *s = a.is_const || core_atom_type(of->p->b.fn, a).rank == 0 ? NULL : *maker(of->p, a.var);
+        if (!s || (s->kind != CORE_INDEX && s->kind != CORE_SLICE && s->kind != CORE_ATOM))
+            return false;
+        a = s->kind == CORE_INDEX ? s->index.array : s->kind == CORE_SLICE ? s->slice.array : s->atom;
     }
     return true;
 }
 
+/* In front of the first change of what it reads, or has a part of, with what it needs. */
 static void read_before(Places *p, CoreBlock *b, uint32_t at)
 {
     CoreStmt *s = b->stmts.at[at];
-    const uint32_t first = at > MOST_BEHIND ? at - MOST_BEHIND : 0;
-    if (s->kind != CORE_INDEX || core_var_type(p->b.fn, s->vars[0]).rank > 0)
-        return;
-    for (uint32_t i = first; i < at; i++)
-        if (may_read_before(p, b, i, at)) {
-            memmove(&b->stmts.at[i + 1], &b->stmts.at[i], (at - i) * sizeof(CoreStmt *));
-            b->stmts.at[i] = s;
+    Moved moved;
+    for (uint32_t i = at > MOST_BEHIND ? at - MOST_BEHIND : 0; i < at; i++) {
+        const CoreAtom changed = core_stmt_changes(b->stmts.at[i]);
+        if (changed.is_const || core_atom_equal(changed, core_stmt_changes(s)) ||
+            !core_stmt_reads(s, is_part_of, &(PartOf){p, changed}))
+            continue;
+        if (find_needed(&moved, b, i, at) && fails_in_order(p, b, i, at, &moved)) {
+            if (is_same_place(s, b->stmts.at[i]))
+                s->site = b->stmts.at[i]->site;
+            move_before(b, i, at, &moved);
             return;
         }
+    }
 }
 
 static void look_in_block(void *ctx, CoreBlock *b)
 {
     Places *p = ctx;
-    for (uint32_t i = 0; i < b->stmts.n; i++)
-        read_before(p, b, i);
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         for (uint32_t k = 0; k < s->nvars; k++)
             *maker(p, s->vars[k]) = s;
+        read_before(p, b, i);
+    }
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
         core_stmt_blocks(s, look_in_block, p);
         if (s->kind == CORE_SCATTER && s->soac.index != CORE_NO_VAR)
             read_own(p, s);

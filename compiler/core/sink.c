@@ -41,7 +41,7 @@ static void note_results(Sinker *k, CoreStmt *s)
     for (uint32_t i = 0; i < s->nvars; i++)
         note_binder(k, &s->vars[i]);
     if (k->nest == 0 || s->kind != CORE_PRIM || core_stmt_fallible(k->p, k->fn, s) ||
-        core_var_type(k->fn, s->vars[0]).rank > 0)
+        core_var_type(k->fn, s->vars[0]).rank > 0 || s->vars[0] >= k->nvars) /* a copy */
         return;
     uint32_t cost = core_prim_cost(s->prim.op, core_atom_type(k->fn, s->prim.args[0]).scalar);
     for (uint32_t i = 0; i < s->prim.nargs; i++) {
