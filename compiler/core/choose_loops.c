@@ -18,9 +18,10 @@
 
 #include <string.h>
 
-/* WIDEST: elements as which longer operations count; a nest's are multiplied. FEWEST: launches and reads of all rounds,
- * where their number is known, below which the lane's memory, its launch and the look at it cost more. */
-enum { WIDEST = 1 << 20, FEWEST = 32 };
+/* WIDEST: elements as which longer operations count; those of nests are multiplied, DEEPEST of them. FEWEST: launches
+ * and reads of all rounds, where their number is known, below which the lane's memory, its launch and the look at it
+ * cost more. */
+enum { WIDEST = 1 << 20, DEEPEST = 3, FEWEST = 32 };
 
 typedef struct LoopChooser {
     CoreProgram *p;
@@ -135,7 +136,7 @@ static void add_block(void *ctx, CoreBlock *block)
         const CoreSoac *soac = core_stmt_soac(s);
         const CoreAtom width = r->width;
         if (soac) {
-            if (r->depth < 2)
+            if (r->depth < DEEPEST)
                 r->width = times(r->c, width, elements_of(r->c, soac));
             const LaneCost cost = lane_cost(s);
             CoreAtom work = times(r->c, r->width, core_i64(cost.statements));
