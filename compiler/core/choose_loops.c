@@ -143,8 +143,9 @@ static void add_block(void *ctx, CoreBlock *block)
             if (cost.elements > 1)
                 work = build_prim2(&r->c->b, PRIM_DIV, work, core_i64(cost.elements));
             r->work = plus(r->c, r->work, work);
-            if (lane_goes_wide(r->c->fn, s))
-                r->wide = plus(r->c, r->wide, work);
+            if (lane_goes_wide(r->c->fn, s)) /* a sum's vectors are added up in the end */
+                r->wide = plus(r->c, r->wide,
+                               s->kind == CORE_REDUCE ? build_prim2(&r->c->b, PRIM_DIV, work, core_i64(2)) : work);
         }
         r->depth += soac != NULL;
         core_stmt_blocks(s, add_block, r);
