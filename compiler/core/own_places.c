@@ -174,7 +174,8 @@ static bool is_same_place(const CoreStmt *s, const CoreStmt *change)
            core_atom_equal(change->update.array, s->index.array);
 }
 
-/* What fails first, fails first. */
+/* Nothing that can fail stays behind what moves: what fails first, fails first, and elements that are read there
+ * without a look may be known to be there because of it. */
 static bool fails_in_order(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at, const Moved *m)
 {
     const bool same = is_same_place(b->stmts.at[at], b->stmts.at[change]);
@@ -183,14 +184,11 @@ static bool fails_in_order(const Places *p, const CoreBlock *b, uint32_t change,
     for (uint32_t i = change; i <= at; i++) {
         const bool moves = next > 0 && m->stmts[next - 1] == b->stmts.at[i];
         next -= moves;
-        if ((i == change || i == at) && same)
-            continue;
-        const bool fails = core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i]);
-        if (moves && fails && stays)
+        if (moves && stays)
             return false;
-        stays |= !moves && fails;
+        stays |= !moves && !(i == change && same) && core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i]);
     }
-    return !(same && stays);
+    return true;
 }
 
 static void move_before(const CoreBlock *b, uint32_t change, uint32_t at, const Moved *m)
