@@ -22,13 +22,13 @@ typedef struct GivenRows {
     uint32_t lengths;
     CoreAtom rows, length;
 } GivenRows;
+bool lane_rows_can_be_given(const CoreFn *fn, const CoreBlock *code);
+/* Appended to the code, whose results these are then; what has become of each. */
+GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code);
 /* Is the length of all arrays that lie `levels` below xs, or of xs, known to be n (known_rows.c)? */
 bool core_checked_length(const CoreFn *fn, CoreAtom xs, uint32_t levels, CoreAtom *n);
 /* Likewise, as s makes it: by maps of maps, of lengths from outside of them all. */
 bool core_made_length(const CoreStmt *s, CoreAtom xs, uint32_t levels, CoreAtom *n);
-bool lane_rows_can_be_given(const CoreFn *fn, const CoreBlock *code);
-/* Appended to the code, whose results these are then; what has become of each. */
-GivenRows *lane_rows_part(CoreBuilder *b, CoreBlock *code);
 /* What its code changes and lies in front of a lane, made in it if that is as cheap as a copy; variables from `first`
  * on are the code's (lane_fills.c). scratch, map: as for core_copy_within. */
 void lane_fills(CoreBuilder *b, CoreBlock *code, const CoreStmt *around, CoreVar first, Arena *scratch,

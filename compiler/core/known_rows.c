@@ -32,7 +32,8 @@ static bool finds_other_lengths(const CoreStmt *s, CoreAtom wrong, CoreVar xs, C
         return false;
     for (uint32_t i = 0; i < 2; i++) {
         *n = equal->prim.args[1 - i];
-        if (is_row_length(&s->soac, equal->prim.args[i], xs) && !core_soac_binds(s, *n))
+        if (is_row_length(&s->soac, equal->prim.args[i], xs) && !core_soac_binds(s, *n) &&
+            core_atom_equal(which->prim.args[2], equal->prim.args[i])) /* at least 0 */
             return true;
     }
     return false;
@@ -96,10 +97,9 @@ static bool known_below(const CoreFn *fn, CoreAtom xs, uint32_t levels, uint32_t
     const CoreBlock *body = fn->body;
     if (xs.is_const || depth == 0)
         return false;
-    if ((levels == 0 && length_taken(fn, xs, n)) || (levels == 1 && rows_checked(body, xs.var, n)))
-        return true;
     const CoreStmt *part = core_fn_def(fn, xs);
-    if (core_made_length(part, xs, levels, n))
+    if (core_made_length(part, xs, levels, n) || (levels == 0 && length_taken(fn, xs, n)) ||
+        (levels == 1 && rows_checked(body, xs.var, n)))
         return true;
     if (part && part->kind == CORE_ATOM)
         return known_below(fn, part->atom, levels, depth - 1, n);

@@ -515,17 +515,11 @@ static const CoreStmt *literal_row(Tables *t, CoreAtom row)
     return s && s->kind == CORE_ARRAY ? s : NULL;
 }
 
-/* Rows from in front of the lane that have one length, as they are made so: how many, and their length. */
-static bool made_shape(Tables *t, CoreAtom rows, Shape *shape)
+/* Rows from in front of the lane that have one length, as they are written so: how many, and their length. */
+static bool literal_shape(Tables *t, CoreAtom rows, Shape *shape)
 {
     const CoreStmt *s = core_fn_def(t->b.fn, rows);
-    if (!s || s->kind != CORE_ARRAY) {
-        const CoreStmt *row = s && s->nvars == 1 ? tables_row_map(s) : NULL;
-        if (row)
-            *shape = (Shape){.rows = s->soac.domain, .stride = row->soac.domain};
-        return row != NULL;
-    }
-    bool equal = s->array.n > 0;
+    bool equal = s && s->kind == CORE_ARRAY && s->array.n > 0;
     for (uint32_t i = 0; equal && i < s->array.n; i++) {
         const CoreStmt *row = literal_row(t, s->array.items[i]);
         equal = row && (i == 0 || core_atom_equal(shape->stride, core_i64(row->array.n)));
@@ -535,8 +529,8 @@ static bool made_shape(Tables *t, CoreAtom rows, Shape *shape)
     return equal;
 }
 
-/* Likewise, as checks in front say. */
-static bool checked_shape(Tables *t, CoreAtom rows, Shape *shape)
+/* Likewise, as they are made by maps, or as checks in front say. */
+static bool known_shape(Tables *t, CoreAtom rows, Shape *shape)
 {
     const CoreStmt *part = tables_maker(t, rows);
     if (part && part->kind == CORE_INDEX)
@@ -555,7 +549,7 @@ static void take_table(Tables *t, CoreVar table, CoreAtom rows)
     s->length.array = rows;
     build_emit(b, s);
     Shape *shape = arena_new(t->scratch, Shape);
-    const bool made = made_shape(t, rows, shape) || checked_shape(t, rows, shape);
+    const bool made = literal_shape(t, rows, shape) || known_shape(t, rows, shape);
     if (!made)
         *shape = (Shape){.rows = build_length(b, rows), .stride = build_atom(b, s->vars[1])};
     shape->regular = true;

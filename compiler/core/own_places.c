@@ -140,19 +140,13 @@ typedef struct Moved {
     uint32_t n; /* the last of the block first */
 } Moved;
 
-static bool reads(CoreStmt *s, CoreVar v)
-{
-    CoreUses uses = {v, 0};
-    core_stmt_all_atoms(s, core_count_use, &uses);
-    return uses.n > 0;
-}
+static bool is_bound(void *by, CoreAtom a) { return !a.is_const && core_stmt_binds(by, a.var); }
 
-static bool is_needed(const Moved *m, const CoreStmt *s)
+static bool is_needed(const Moved *m, CoreStmt *s)
 {
     for (uint32_t k = 0; k < m->n; k++)
-        for (uint32_t i = 0; i < s->nvars; i++)
-            if (reads(m->stmts[k], s->vars[i]))
-                return true;
+        if (core_stmt_reads(m->stmts[k], is_bound, s))
+            return true;
     return false;
 }
 
