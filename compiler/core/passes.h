@@ -37,8 +37,9 @@ void core_accumulators(CoreProgram *p);
 void core_linear_loops(CoreProgram *p);
 void core_tail_loops(CoreProgram *p);
 
-/* Recursive functions that hand an array on from call to call, and give what it has become, and do little else, become
- * loops with a stack (stack_threads.c). */
+/* Recursive functions that hand an array on from call to call, and give what it has become (stack_threads.c) or undo
+ * what they change for a call (stack_undo.c), and do little else, become loops with a stack; where they go over arrays,
+ * calls outside parallel code become calls of such a loop if there are few elements. */
 void core_stack_recursion(CoreProgram *p);
 
 /* Entries that had better know that the rows of their parameters are equally long have a version for that. True if

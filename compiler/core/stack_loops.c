@@ -28,36 +28,51 @@
 struct StackLoop {
     bool tried, wide; /* there are operations of more elements, or of nobody knows how many */
     bool chain;       /* calls that wait for others */
-    bool threads;     /* arrays that go through all calls */
+    bool threads;     /* arrays that go through all calls, */
+    bool undone;      /* some of them as whoever changes them undoes that */
     CoreFn *fn;       /* or NULL */
     uint32_t statements;
 };
 
 /* ---- functions ---- */
 
-/* Rows and slices are found anew where they are read. */
+/* Rows and slices are found anew where they are read, and short literals made. */
 static void note_parts(void *ctx, CoreBlock *b)
 {
     Machine *m = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        if ((s->kind == CORE_INDEX || s->kind == CORE_SLICE || s->kind == CORE_ATOM) &&
+        const bool literal =
+            s->kind == CORE_ARRAY && s->array.n <= MOST_ITEMS && core_var_type(m->from, s->vars[0]).rank == 1;
+        if ((s->kind == CORE_INDEX || s->kind == CORE_SLICE || s->kind == CORE_ATOM || literal) &&
             core_var_type(m->from, s->vars[0]).rank > 0)
             m->parts[s->vars[0]] = s;
         core_stmt_blocks(s, note_parts, m);
     }
 }
 
+typedef struct Fixed {
+    const CoreFn *fn;
+    bool *fixed;
+} Fixed;
+
 static void note_fixed(void *ctx, CoreBlock *b)
 {
-    Machine *m = ctx;
+    const Fixed *f = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
         for (uint32_t k = 0; s->kind == CORE_CALL && k < s->call.nargs; k++)
-            if (s->call.args[k].is_const || s->call.args[k].var != m->from->params[k])
-                m->fixed[m->from->params[k]] = false;
-        core_stmt_blocks(s, note_fixed, m);
+            if (s->call.args[k].is_const || s->call.args[k].var != f->fn->params[k])
+                f->fixed[f->fn->params[k]] = false;
+        core_stmt_blocks(s, note_fixed, ctx);
     }
+}
+
+void stack_note_fixed(const CoreFn *from, bool *fixed)
+{
+    for (uint32_t i = 0; i < from->nparams; i++)
+        fixed[from->params[i]] = true;
+    note_fixed(&(Fixed){from, fixed}, from->body);
 }
 
 /* The function's parameters; those that calls change are what the first point is given. */
@@ -71,9 +86,8 @@ static void begin_machine(Machine *m)
         const CoreVarInfo info = from->vars.at[from->params[i]];
         fn->params[i] = core_new_var(m->p, fn, info.type, info.hint);
         m->map[from->params[i]] = var_atom(m, fn->params[i]);
-        m->fixed[from->params[i]] = true;
     }
-    note_fixed(m, from->body);
+    stack_note_fixed(from, m->fixed);
     note_parts(m, from->body);
     stack_find_threads(m);
     for (uint32_t i = 0; i < from->nparams; i++)
@@ -89,8 +103,10 @@ static void begin_machine(Machine *m)
     m->stacks[PART_FLOATS] = core_new_var(m->p, fn, (CoreType){m->floats, 1}, "stack");
 }
 
-static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, bool *threads)
+static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, struct StackLoop *loop)
 {
+    if (!stack_undo(l->p, self, from, l->scratch, &loop->undone))
+        return NULL;
     const uint32_t nvars = from->vars.n + 1;
     Machine m = {.p = l->p, .scratch = l->scratch, .self = self, .from = from, .fn = arena_new(l->p->arena, CoreFn)};
     *m.fn = (CoreFn){.name = self->name,
@@ -107,10 +123,11 @@ static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, bool 
     m.seen = arena_array(l->scratch, uint32_t, nvars);
     begin_machine(&m);
     stack_emit_points(&m);
-    *threads = m.nthreads > 0;
+    loop->threads = m.nthreads > 0;
     if (m.impossible)
         return NULL;
     stack_build_loops(&m);
+    m.fn->nresults = m.fn->body->nresults = self->nresults;
     return m.fn;
 }
 
@@ -310,7 +327,7 @@ const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
     find_chain(&chain, fn->body);
     loop->chain = chain.found;
     if (alone)
-        loop->fn = fn->recursive ? make_loops(l, fn, alone, &loop->threads) : alone;
+        loop->fn = fn->recursive ? make_loops(l, fn, alone, loop) : alone;
     if (loop->fn)
         choose_count(&loop->statements, loop->fn->body);
     return loop->fn;
@@ -342,6 +359,60 @@ void stack_loops_expand(StackLoops *l, CoreFn *fn, CoreBlock *b)
     (void)all;
 }
 
+/* ---- outside parallel code ---- */
+
+/* Calls of fn, which become calls of `lane` where the arrays they are given have FEW_ARGUMENTS elements at most. */
+typedef struct Instead {
+    CoreFn *fn, *lane;
+    CoreBuilder b;
+} Instead;
+
+static CoreAtom few_arguments(CoreBuilder *b, const CoreStmt *call)
+{
+    CoreAtom n = core_i64(0);
+    for (uint32_t i = 0; i < call->call.nargs; i++)
+        if (core_atom_type(b->fn, call->call.args[i]).rank > 0)
+            n = build_prim2(b, PRIM_ADD, n, build_length(b, call->call.args[i]));
+    return build_prim2(b, PRIM_LE, n, core_i64(FEW_ARGUMENTS));
+}
+
+static void put_instead(void *ctx, CoreBlock *block)
+{
+    Instead *to = ctx;
+    const CoreBlock old = core_take_stmts(block);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        if (!core_stmt_soac(s))
+            core_stmt_blocks(s, put_instead, to);
+        to->b.out = block;
+        to->b.span = s->span;
+        if (s->kind != CORE_CALL || s->call.fn != to->fn) {
+            build_emit(&to->b, s);
+            continue;
+        }
+        CoreStmt *chosen = build_instead(&to->b, s, few_arguments(&to->b, s)),
+                 *lane = build_stmt(&to->b, CORE_CALL, s->nvars, to->fn->results);
+        lane->call = s->call;
+        lane->call.fn = to->lane;
+        chosen->if_.then_b = build_alone(&to->b, lane);
+        chosen->if_.else_b = build_alone(&to->b, s);
+        build_emit(&to->b, chosen);
+    }
+}
+
+/* Where a call's operations have few elements, one lane had better do all of it than launches for each. */
+static void choose_by_arguments(CoreProgram *p, CoreFn *fn, CoreFn *lane)
+{
+    const uint32_t n = p->fns.n;
+    lane->index = n;
+    for (uint32_t i = 0; i < n; i++) {
+        Instead to = {.fn = fn, .lane = lane, .b = {.p = p, .fn = p->fns.at[i]}};
+        if (!p->fns.at[i]->recursive)
+            put_instead(&to, p->fns.at[i]->body);
+    }
+    vec_push(p->arena, &p->fns, lane);
+}
+
 void core_stack_recursion(CoreProgram *p)
 {
     Arena *scratch = arena_create();
@@ -349,8 +420,12 @@ void core_stack_recursion(CoreProgram *p)
     for (uint32_t i = 0; i < l.n; i++) {
         CoreFn *fn = p->fns.at[i];
         const struct StackLoop *loop = &l.loops[i];
-        if (!fn->recursive || !loop->fn || !loop->threads || loop->wide)
+        if (!fn->recursive || !loop->fn || !loop->threads || (loop->undone && !loop->chain))
             continue;
+        if (loop->wide) {
+            choose_by_arguments(p, fn, loop->fn);
+            continue;
+        }
         fn->vars = loop->fn->vars;
         fn->params = loop->fn->params;
         fn->body = loop->fn->body;

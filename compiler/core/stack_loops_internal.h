@@ -9,14 +9,17 @@
 
 /* STATEMENTS: of what a function becomes; POINTS: of one function; FRAMES: for which there is room at first; REPEATED:
  * statements without calls behind a branch that its ways repeat, rather than meet there. ELEMENTS: of operations that
- * scalar code may have. */
+ * scalar code may have; ARGUMENTS: of the arrays that a call is given, where launches would take longer than one lane.
+ * ITEMS: of literals. */
 enum {
     FEW_ELEMENTS = 64,
+    FEW_ARGUMENTS = 1024,
     MOST_STATEMENTS = 2000,
     MOST_POINTS = 100,
     FIRST_FRAMES = 32,
     MOST_REPEATED = 6,
-    MOST_THREADS = 8
+    MOST_THREADS = 8,
+    MOST_ITEMS = 16
 };
 
 /* Values lie in registers by their types; in the stack, as i64, and as f32 where that is all floats there are, else
@@ -104,6 +107,11 @@ typedef struct Registers {
 CoreAtom stack_convert(Machine *m, CoreAtom a, Scalar to);
 /* Is there a call of fn in it? */
 bool stack_calls(const CoreFn *fn, const CoreStmt *s);
+/* By variable: the parameters that all calls hand on as they are. */
+void stack_note_fixed(const CoreFn *from, bool *fixed);
+/* Makes parameters that calls change, and give back to nobody, further results of the function, which has no other
+ * calls than of `self`; are there any? False: that is not possible, and the function is of no use any more. */
+bool stack_undo(CoreProgram *p, const CoreFn *self, CoreFn *fn, Arena *scratch, bool *undone);
 /* The threads, and their versions. */
 void stack_find_threads(Machine *m);
 /* The first point, which the function's parameters are given. */

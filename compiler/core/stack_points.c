@@ -150,7 +150,7 @@ static bool note_live(Machine *m, Point *point, CoreVar v)
 
 static bool is_part_of_thread(const Machine *m, CoreVar v)
 {
-    for (const CoreStmt *part = m->parts[v]; part;) {
+    for (const CoreStmt *part = m->parts[v]; part && part->kind != CORE_ARRAY;) {
         const CoreAtom of = part->kind == CORE_ATOM    ? part->atom
                             : part->kind == CORE_INDEX ? part->index.array
                                                        : part->slice.array;
