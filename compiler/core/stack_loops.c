@@ -103,9 +103,9 @@ static void begin_machine(Machine *m)
     m->stacks[PART_FLOATS] = core_new_var(m->p, fn, (CoreType){m->floats, 1}, "stack");
 }
 
-static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, struct StackLoop *loop)
+static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, uint32_t held, struct StackLoop *loop)
 {
-    if (!stack_undo(l->p, self, from, l->scratch, &loop->undone))
+    if (!stack_undo(l->p, self, from, held, l->scratch, &loop->undone))
         return NULL;
     const uint32_t nvars = from->vars.n + 1;
     Machine m = {.p = l->p, .scratch = l->scratch, .self = self, .from = from, .fn = arena_new(l->p->arena, CoreFn)};
@@ -116,6 +116,7 @@ static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, struc
                      .span = from->span};
     m.b = (CoreBuilder){.p = l->p, .fn = m.fn, .span = from->span};
     m.map = arena_array(l->scratch, CoreAtom, nvars);
+    m.held = held;
     m.parts = arena_array(l->scratch, CoreStmt *, nvars);
     m.fixed = arena_array(l->scratch, bool, nvars);
     m.thread = arena_array(l->scratch, uint32_t, nvars);
@@ -311,6 +312,14 @@ static void find_chain(void *ctx, CoreBlock *b)
     c->waits = outer.waits || waits;
 }
 
+static bool gives_arrays(const CoreFn *fn)
+{
+    for (uint32_t i = 0; i < fn->nresults; i++)
+        if (fn->results[i].rank > 0)
+            return true;
+    return false;
+}
+
 const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
 {
     struct StackLoop *loop = &l->loops[fn->index];
@@ -327,7 +336,9 @@ const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
     find_chain(&chain, fn->body);
     loop->chain = chain.found;
     if (alone)
-        loop->fn = fn->recursive ? make_loops(l, fn, alone, loop) : alone;
+        loop->fn = fn->recursive ? make_loops(l, fn, alone, 0, loop) : alone;
+    if (alone && !loop->fn && gives_arrays(fn)) /* not what becomes of parameters? */
+        loop->fn = make_loops(l, fn, copy_alone(l, fn), fn->nresults, loop);
     if (loop->fn)
         choose_count(&loop->statements, loop->fn->body);
     return loop->fn;

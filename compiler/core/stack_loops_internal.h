@@ -22,8 +22,9 @@ enum {
     MOST_ITEMS = 16
 };
 
-/* Values lie in registers by their types; in the stack, as i64, and as f32 where that is all floats there are, else
- * f64. */
+/* Values lie in registers by their types, arrays up to this rank, too; in the stack, as i64, and as f32 where that is
+ * all floats there are, else f64. */
+enum { MOST_RANK = 2, REGISTER_FILES = (MOST_RANK + 1) * SCALAR_COUNT };
 typedef enum StackPart { PART_INTEGERS, PART_FLOATS, PART_COUNT } StackPart;
 
 typedef VEC(CoreVar) CoreVars;
@@ -88,30 +89,39 @@ typedef struct Machine {
     bool impossible, popped;
     VEC(Point *) points;
     VEC(Exit) exits;
-    CoreVars registers[SCALAR_COUNT];
+    CoreVars registers[REGISTER_FILES];
+    uint32_t held; /* the first results that are no threads, if they are arrays */
     CoreVar stacks[PART_COUNT], pc, depth;
     uint32_t sizes[PART_COUNT]; /* of a frame */
     Scalar floats;              /* of the stack */
 } Machine;
 
+static inline uint32_t file_of(CoreType type) { return type.rank * (uint32_t)SCALAR_COUNT + type.scalar; }
+static inline CoreType file_type(uint32_t file)
+{
+    return (CoreType){(Scalar)(file % SCALAR_COUNT), (uint8_t)(file / SCALAR_COUNT)};
+}
 static inline StackPart part_of(Scalar s) { return scalar_is_float(s) ? PART_FLOATS : PART_INTEGERS; }
 static inline Scalar part_scalar(const Machine *m, StackPart part) { return part == PART_FLOATS ? m->floats : SC_I64; }
 static inline CoreAtom var_atom(const Machine *m, CoreVar v) { return core_var_atom(v, core_var_type(m->fn, v)); }
 
-/* Registers for values of these types, one behind the other. */
+/* Registers for values of these types, one behind the other: a file for each type. */
 typedef struct Registers {
-    uint32_t used[SCALAR_COUNT];
+    uint32_t used[REGISTER_FILES];
 } Registers;
 
 /* To another type of the same part. */
 CoreAtom stack_convert(Machine *m, CoreAtom a, Scalar to);
+/* Is this result of the function in a register, as no thread gives it? */
+bool stack_in_register(const Machine *m, uint32_t result);
 /* Is there a call of fn in it? */
 bool stack_calls(const CoreFn *fn, const CoreStmt *s);
 /* By variable: the parameters that all calls hand on as they are. */
 void stack_note_fixed(const CoreFn *from, bool *fixed);
 /* Makes parameters that calls change, and give back to nobody, further results of the function, which has no other
- * calls than of `self`; are there any? False: that is not possible, and the function is of no use any more. */
-bool stack_undo(CoreProgram *p, const CoreFn *self, CoreFn *fn, Arena *scratch, bool *undone);
+ * calls than of `self`; are there any? `held`: so many first results are nobody's parameters. False: that is not
+ * possible, and the function is of no use any more. */
+bool stack_undo(CoreProgram *p, const CoreFn *self, CoreFn *fn, uint32_t held, Arena *scratch, bool *undone);
 /* The threads, and their versions. */
 void stack_find_threads(Machine *m);
 /* The first point, which the function's parameters are given. */

@@ -10,14 +10,18 @@
 /* ---- values ---- */
 
 /* The k-th register of the type. */
-static CoreAtom register_at(Machine *m, Scalar type, uint32_t k)
+static CoreAtom register_at(Machine *m, CoreType type, uint32_t k)
 {
-    while (m->registers[type].n <= k)
-        vec_push(m->scratch, &m->registers[type], core_new_var(m->p, m->fn, core_scalar(type), NULL));
-    return var_atom(m, m->registers[type].at[k]);
+    CoreVars *file = &m->registers[file_of(type)];
+    while (file->n <= k)
+        vec_push(m->scratch, file, core_new_var(m->p, m->fn, type, NULL));
+    return var_atom(m, file->at[k]);
 }
 
-static CoreAtom next_register(Machine *m, Registers *r, Scalar type) { return register_at(m, type, r->used[type]++); }
+static CoreAtom next_register(Machine *m, Registers *r, CoreType type)
+{
+    return register_at(m, type, r->used[file_of(type)]++);
+}
 
 CoreAtom stack_convert(Machine *m, CoreAtom a, Scalar to)
 {
@@ -27,6 +31,14 @@ CoreAtom stack_convert(Machine *m, CoreAtom a, Scalar to)
     if (to == SC_BOOL)
         return build_prim2(&m->b, PRIM_NE, a, core_i64(0));
     return build_prim(&m->b, PRIM_CONVERT, to, &a);
+}
+
+bool stack_in_register(const Machine *m, uint32_t result)
+{
+    for (uint32_t t = 0; t < m->nthreads; t++)
+        if (m->threads[t].result == result)
+            return false;
+    return true;
 }
 
 /* ---- calls, and what there is of them ---- */
@@ -136,15 +148,16 @@ static void drop_bound(const Machine *m, CoreVars *vars)
     vars->n = kept;
 }
 
-/* Is it an array? Then a version, and no other one of it is read there. */
-static bool note_live(Machine *m, Point *point, CoreVar v)
+/* Is it a version? Then no other one of the thread is read there. Other arrays lie in registers, not in frames. */
+static bool note_live(Machine *m, Point *point, CoreVar v, bool framed)
 {
     const uint32_t thread = m->thread[v];
-    if (core_var_type(m->from, v).rank == 0)
+    const uint8_t rank = core_var_type(m->from, v).rank;
+    m->impossible |= thread == 0 && rank > (framed ? 0 : MOST_RANK);
+    if (thread == 0)
         return false;
-    m->impossible |= thread == 0 || point->versions[thread - 1] != 0;
-    if (!m->impossible)
-        point->versions[thread - 1] = v + 1;
+    m->impossible |= point->versions[thread - 1] != 0;
+    point->versions[thread - 1] = v + 1;
     return true;
 }
 
@@ -170,10 +183,10 @@ static void end_reads(const Reads *r)
     drop_bound(m, &point->read);
     drop_bound(m, &point->parts);
     for (uint32_t i = 0; i < point->ngiven; i++)
-        note_live(m, point, point->given[i]);
+        note_live(m, point, point->given[i], false);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < point->read.n; i++)
-        if (!note_live(m, point, point->read.at[i]))
+        if (!note_live(m, point, point->read.at[i], point->framed))
             point->read.at[kept++] = point->read.at[i];
     point->read.n = kept;
     for (uint32_t i = 0; i < point->parts.n; i++) /* the array may be another one by then */
@@ -188,8 +201,6 @@ static Point *new_point(Machine *m, const CoreVar *given, uint32_t ngiven, Rest 
     *point = (Point){.number = m->points.n, .given = given, .ngiven = ngiven, .rest = rest};
     vec_push(m->scratch, &m->points, point);
     m->impossible |= m->points.n > MOST_POINTS;
-    for (uint32_t i = 0; i < ngiven; i++)
-        m->impossible |= core_var_type(m->from, given[i]).rank > 0 && m->thread[given[i]] == 0;
     return point;
 }
 
@@ -280,7 +291,7 @@ static void emit_end(Machine *m, const Rest *rest)
     if (!rest->vars) {
         Exit *e = exit_to(m, NULL, block->nresults);
         for (uint32_t i = 0; i < block->nresults; i++)
-            if (m->from->results[i].rank == 0)
+            if (stack_in_register(m, i))
                 e->values[e->nvalues++] = mapped(m, block->results[i]);
         for (uint32_t t = 0; t < m->nthreads; t++)
             e->versions[t] = mapped(m, block->results[m->threads[t].result]);
@@ -436,7 +447,7 @@ static void enter_point(Machine *m, Point *point)
     Registers r = {0};
     for (uint32_t i = 0; i < point->ngiven; i++)
         if (m->thread[point->given[i]] == 0)
-            m->map[point->given[i]] = next_register(m, &r, core_var_type(m->from, point->given[i]).scalar);
+            m->map[point->given[i]] = next_register(m, &r, core_var_type(m->from, point->given[i]));
     for (uint32_t t = 0; t < m->nthreads; t++)
         if (point->versions[t])
             m->map[point->versions[t] - 1] = var_atom(m, m->threads[t].now);
@@ -447,7 +458,7 @@ static void enter_point(Machine *m, Point *point)
             vec_push(m->scratch, &point->slots, slot.var);
             m->map[point->read.at[i]] = stack_convert(m, slot, type.scalar);
         } else {
-            m->map[point->read.at[i]] = next_register(m, &r, type.scalar);
+            m->map[point->read.at[i]] = next_register(m, &r, type);
         }
     }
     for (uint32_t i = 0; i < point->parts.n; i++) {
@@ -474,15 +485,15 @@ void stack_first_point(Machine *m, const CoreVar *given, uint32_t ngiven)
 {
     Point *point = new_point(m, given, ngiven, (Rest){.block = m->from->body});
     for (uint32_t i = 0; i < ngiven && !m->impossible; i++)
-        note_live(m, point, given[i]);
+        note_live(m, point, given[i], true);
 }
 
 void stack_emit_points(Machine *m)
 {
     Registers r = {0};
     for (uint32_t i = 0; i < m->from->nresults; i++) /* what it returns, even if no call is given that */
-        if (m->from->results[i].rank == 0)
-            next_register(m, &r, m->from->results[i].scalar);
+        if (stack_in_register(m, i))
+            next_register(m, &r, m->from->results[i]);
     for (uint32_t i = 0; i < m->points.n && !m->impossible; i++)
         emit_point(m, m->points.at[i]);
 }

@@ -57,9 +57,9 @@ static Types types_of_round(const Machine *m)
     Types types = {0};
     for (int i = 0; i < 3; i++)
         vec_push(m->scratch, &types, core_scalar(SC_I64));
-    for (int s = 0; s < SCALAR_COUNT; s++)
-        for (uint32_t i = 0; i < m->registers[s].n; i++)
-            vec_push(m->scratch, &types, core_scalar((Scalar)s));
+    for (uint32_t f = 0; f < REGISTER_FILES; f++)
+        for (uint32_t i = 0; i < m->registers[f].n; i++)
+            vec_push(m->scratch, &types, file_type(f));
     for (uint32_t t = 0; t < m->nthreads; t++)
         vec_push(m->scratch, &types, core_var_type(m->fn, m->threads[t].now));
     for (int part = 0; part < PART_COUNT; part++)
@@ -69,11 +69,11 @@ static Types types_of_round(const Machine *m)
 }
 
 /* Where the registers of a type begin among what a round gives. */
-static uint32_t first_register(const Machine *m, Scalar type)
+static uint32_t first_register(const Machine *m, CoreType type)
 {
     uint32_t n = 3;
-    for (int s = 0; s < (int)type; s++)
-        n += m->registers[s].n;
+    for (uint32_t f = 0; f < file_of(type); f++)
+        n += m->registers[f].n;
     return n;
 }
 
@@ -111,12 +111,12 @@ static void finish_exit(Machine *m, const Exit *e, const Types *types)
     out[1] = e->frame ? build_prim2(&m->b, PRIM_ADD, depth, core_i64(1)) : depth;
     out[2] = depth;
     uint32_t n = 3;
-    for (int s = 0; s < SCALAR_COUNT; s++)
-        for (uint32_t i = 0; i < m->registers[s].n; i++)
-            out[n++] = var_atom(m, m->registers[s].at[i]);
+    for (uint32_t f = 0; f < REGISTER_FILES; f++)
+        for (uint32_t i = 0; i < m->registers[f].n; i++)
+            out[n++] = var_atom(m, m->registers[f].at[i]);
     for (uint32_t i = 0; i < e->nvalues; i++) {
-        const Scalar type = core_atom_type(m->fn, e->values[i]).scalar;
-        out[first_register(m, type) + r.used[type]++] = e->values[i];
+        const CoreType type = core_atom_type(m->fn, e->values[i]);
+        out[first_register(m, type) + r.used[file_of(type)]++] = e->values[i];
     }
     for (uint32_t t = 0; t < m->nthreads; t++)
         out[n++] = e->versions[t];
@@ -159,9 +159,9 @@ static CoreVars state_of(const Machine *m)
     CoreVars vars = {0};
     vec_push(m->scratch, &vars, m->pc);
     vec_push(m->scratch, &vars, m->depth);
-    for (int s = 0; s < SCALAR_COUNT; s++)
-        for (uint32_t i = 0; i < m->registers[s].n; i++)
-            vec_push(m->scratch, &vars, m->registers[s].at[i]);
+    for (uint32_t f = 0; f < REGISTER_FILES; f++)
+        for (uint32_t i = 0; i < m->registers[f].n; i++)
+            vec_push(m->scratch, &vars, m->registers[f].at[i]);
     for (uint32_t t = 0; t < m->nthreads; t++)
         vec_push(m->scratch, &vars, m->threads[t].now);
     for (uint32_t part = 0; part < stacks_of(m); part++)
@@ -279,10 +279,10 @@ static CoreAtom *begin_state(Machine *m, const CoreVars *inside, CoreAtom room)
             continue;
         assert(begin->given[k] == v);
         k++;
-        const Scalar type = core_var_type(m->from, v).scalar;
+        const CoreType type = core_var_type(m->from, v);
         if (m->thread[v])
             continue;
-        inits[first_register(m, type) - 1 + r.used[type]++] = var_atom(m, m->fn->params[i]);
+        inits[first_register(m, type) - 1 + r.used[file_of(type)]++] = var_atom(m, m->fn->params[i]);
     }
     for (uint32_t t = 0; t < m->nthreads; t++)
         inits[first_thread(m, inside) + t] = var_atom(m, m->fn->params[m->threads[t].param]);
@@ -319,9 +319,9 @@ void stack_build_loops(Machine *m)
     const CoreAtom *end = build_while(m, around, inits, cond, body);
     CoreAtom *results = arena_array(m->p->arena, CoreAtom, m->fn->nresults + 1);
     for (uint32_t i = 0; i < m->fn->nresults; i++) {
-        const Scalar type = m->fn->results[i].scalar;
-        if (m->fn->results[i].rank == 0)
-            results[i] = end[first_register(m, type) - 1 + r.used[type]++];
+        const CoreType type = m->fn->results[i];
+        if (stack_in_register(m, i))
+            results[i] = end[first_register(m, type) - 1 + r.used[file_of(type)]++];
     }
     for (uint32_t t = 0; t < m->nthreads; t++)
         results[m->threads[t].result] = end[first_thread(m, &inside) + t];

@@ -81,7 +81,7 @@ static bool find_param(Machine *m, uint32_t result, bool fixed)
 void stack_find_threads(Machine *m)
 {
     const CoreFn *from = m->from;
-    for (uint32_t j = 0; j < from->nresults && !m->impossible; j++)
+    for (uint32_t j = m->held; j < from->nresults && !m->impossible; j++)
         if (from->results[j].rank > 0)
             m->impossible = m->nthreads == MOST_THREADS || (!find_param(m, j, false) && !find_param(m, j, true));
     if (m->impossible || m->nthreads == 0)

@@ -125,6 +125,25 @@ static void forget_wanted(Undo *u)
         u->wanted[t] = NULL;
 }
 
+/* What a version is: no longer one of them. */
+static void copy_version(Undo *u, CoreAtom *a)
+{
+    const Version *v = version_of(u, *a);
+    if (!v)
+        return;
+    go_to(u, v);
+    const CoreAtom from = u->now[v->thread];
+    CoreType element = core_atom_type(u->b.fn, from);
+    element.rank--;
+    CoreSoac soac = {.index = CORE_NO_VAR, .ninputs = 1, .domain = build_length(&u->b, from)};
+    const CoreAtom x = build_var(&u->b, element, NULL);
+    soac.inputs = build_atoms_copy(&u->b, &from, 1, 1);
+    soac.elements = build_vars_copy(&u->b, &x.var, 1, 1);
+    CoreBlock *outer = build_begin(&u->b);
+    soac.body = build_end(&u->b, outer, &x, 1);
+    *a = build_map(&u->b, soac)[0];
+}
+
 static void rewrite_reader(Undo *u, CoreStmt *s)
 {
     forget_wanted(u);
@@ -163,6 +182,8 @@ static void rewrite_way(Undo *u, CoreBlock *b, const Version *const *begin)
     rewrite_block(u, b);
     CoreBlock *outer = u->b.out;
     u->b.out = b;
+    for (uint32_t i = 0; i < b->nresults; i++)
+        copy_version(u, &b->results[i]);
     go_to_all(u, begin);
     u->b.out = outer;
     add_atoms(u, &b->results, b->nresults);
@@ -182,8 +203,10 @@ static void rewrite_if(Undo *u, CoreStmt *s)
 
 static void rewrite_loop(Undo *u, CoreStmt *s)
 {
-    const Undo before = *u;
     const uint32_t n = s->loop.nparams;
+    for (uint32_t i = 0; i < n; i++)
+        copy_version(u, &s->loop.inits[i]);
+    const Undo before = *u;
     add_atoms(u, &s->loop.inits, n);
     s->loop.params = build_vars_copy(&u->b, s->loop.params, n + u->n, n);
     s->loop.nparams = n + u->n;
@@ -291,8 +314,6 @@ static void rewrite_block(Undo *u, CoreBlock *b)
     u->b.out = b;
     for (uint32_t i = 0; i < old.stmts.n && !u->impossible; i++)
         rewrite_stmt(u, old.stmts.at[i]);
-    for (uint32_t i = 0; i < b->nresults; i++)
-        u->impossible |= version_of(u, b->results[i]) != NULL;
     u->b.out = outer;
 }
 
@@ -307,11 +328,11 @@ static bool take_param(const CoreFn *fn, CoreType type, bool fixed, const bool *
 }
 
 /* Those that calls change and that are not what becomes a result (stack_find_threads). */
-static void find_params(Undo *u, const CoreFn *fn, Arena *scratch)
+static void find_params(Undo *u, const CoreFn *fn, uint32_t held, Arena *scratch)
 {
     bool *fixed = arena_array(scratch, bool, fn->vars.n + 1), *taken = arena_array(scratch, bool, fn->nparams + 1);
     stack_note_fixed(fn, fixed);
-    for (uint32_t j = 0; j < fn->nresults; j++)
+    for (uint32_t j = held; j < fn->nresults; j++)
         if (fn->results[j].rank > 0 && !take_param(fn, fn->results[j], false, fixed, taken))
             take_param(fn, fn->results[j], true, fixed, taken);
     for (uint32_t i = 0; i < fn->nparams; i++) {
@@ -324,11 +345,11 @@ static void find_params(Undo *u, const CoreFn *fn, Arena *scratch)
     }
 }
 
-bool stack_undo(CoreProgram *p, const CoreFn *self, CoreFn *fn, Arena *scratch, bool *undone)
+bool stack_undo(CoreProgram *p, const CoreFn *self, CoreFn *fn, uint32_t held, Arena *scratch, bool *undone)
 {
     const uint32_t nvars = fn->vars.n, nresults = fn->nresults;
     Undo u = {.self = self, .b = {.p = p, .fn = fn, .span = fn->span}, .scratch = scratch, .nvars = nvars};
-    find_params(&u, fn, scratch);
+    find_params(&u, fn, held, scratch);
     *undone = u.n > 0;
     if (u.impossible || u.n == 0)
         return !u.impossible;
