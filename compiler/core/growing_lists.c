@@ -132,8 +132,11 @@ static void mark_stmt(Lists *l, CoreStmt *s)
         l->rounds++;
         core_stmt_blocks(s, mark_block, l);
         l->rounds--;
-        for (uint32_t k = 0; k < s->nvars; k++)
-            mark_either(l, s->vars[k], l->lists[s->loop.params[k]].root, root_of(l, s->loop.body->results[k]));
+        for (uint32_t k = 0; k < s->nvars; k++) {
+            const uint32_t root = l->lists[s->loop.params[k]].root;
+            mark_either(l, s->vars[k], root, root_of(l, s->loop.body->results[k]));
+            mark(l, s->vars[k], root); /* what the state is */
+        }
         break;
     default: break;
     }

@@ -16,7 +16,8 @@
  * the lane gives up, as always (choose_lanes.c).
  *
  * Values are scalars. Arrays are parameters that all calls hand on as they are, or are made and used between two calls,
- * or go through all calls (stack_threads.c). */
+ * or go through all calls (stack_threads.c, stack_undo.c), or lie in registers as scalars do; in frames only if there
+ * is no other way: these are copies. */
 #include "core/append.h"
 #include "core/choose_lanes_internal.h"
 #include "core/stack_loops_internal.h"
@@ -30,6 +31,7 @@ struct StackLoop {
     bool chain;       /* calls that wait for others */
     bool threads;     /* arrays that go through all calls, */
     bool undone;      /* some of them as whoever changes them undoes that */
+    bool by_value;    /* frames have arrays */
     CoreFn *fn;       /* or NULL */
     uint32_t statements;
 };
@@ -99,13 +101,23 @@ static void begin_machine(Machine *m)
     stack_first_point(m, given, n);
     m->pc = core_new_var(m->p, fn, core_scalar(SC_I64), "point");
     m->depth = core_new_var(m->p, fn, core_scalar(SC_I64), "depth");
+    for (int k = 0; k < SCALAR_COUNT; k++) {
+        m->used[k] = core_new_var(m->p, fn, core_scalar(SC_I64), "used");
+        m->kept[k] = core_new_var(m->p, fn, (CoreType){(Scalar)k, 1}, "kept");
+    }
     m->stacks[PART_INTEGERS] = core_new_var(m->p, fn, (CoreType){SC_I64, 1}, "stack");
     m->stacks[PART_FLOATS] = core_new_var(m->p, fn, (CoreType){m->floats, 1}, "stack");
 }
 
-static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, uint32_t held, struct StackLoop *loop)
+/* What to do with arrays: THREADS: they are what becomes of parameters; HELD: those that are given are not; BY_VALUE:
+ * none is. */
+typedef enum StackArrays { ARRAYS_THREADS, ARRAYS_HELD, ARRAYS_BY_VALUE, ARRAYS_COUNT } StackArrays;
+
+static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, StackArrays arrays, struct StackLoop *loop)
 {
-    if (!stack_undo(l->p, self, from, held, l->scratch, &loop->undone))
+    const uint32_t held = arrays == ARRAYS_THREADS ? 0 : from->nresults;
+    loop->undone = false;
+    if (arrays != ARRAYS_BY_VALUE && !stack_undo(l->p, self, from, held, l->scratch, &loop->undone))
         return NULL;
     const uint32_t nvars = from->vars.n + 1;
     Machine m = {.p = l->p, .scratch = l->scratch, .self = self, .from = from, .fn = arena_new(l->p->arena, CoreFn)};
@@ -117,6 +129,7 @@ static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, uint3
     m.b = (CoreBuilder){.p = l->p, .fn = m.fn, .span = from->span};
     m.map = arena_array(l->scratch, CoreAtom, nvars);
     m.held = held;
+    m.by_value = arrays == ARRAYS_BY_VALUE;
     m.parts = arena_array(l->scratch, CoreStmt *, nvars);
     m.fixed = arena_array(l->scratch, bool, nvars);
     m.thread = arena_array(l->scratch, uint32_t, nvars);
@@ -124,9 +137,10 @@ static CoreFn *make_loops(StackLoops *l, const CoreFn *self, CoreFn *from, uint3
     m.seen = arena_array(l->scratch, uint32_t, nvars);
     begin_machine(&m);
     stack_emit_points(&m);
-    loop->threads = m.nthreads > 0;
     if (m.impossible)
         return NULL;
+    loop->threads = m.nthreads > 0;
+    loop->by_value = m.by_value;
     stack_build_loops(&m);
     m.fn->nresults = m.fn->body->nresults = self->nresults;
     return m.fn;
@@ -335,10 +349,11 @@ const CoreFn *stack_loops_of(StackLoops *l, const CoreFn *fn)
     ChainSearch chain = {.late = arena_array(l->scratch, bool, fn->vars.n + 1)};
     find_chain(&chain, fn->body);
     loop->chain = chain.found;
-    if (alone)
-        loop->fn = fn->recursive ? make_loops(l, fn, alone, 0, loop) : alone;
-    if (alone && !loop->fn && gives_arrays(fn)) /* not what becomes of parameters? */
-        loop->fn = make_loops(l, fn, copy_alone(l, fn), fn->nresults, loop);
+    if (alone && !fn->recursive)
+        loop->fn = alone;
+    for (StackArrays arrays = ARRAYS_THREADS; alone && !loop->fn && arrays < ARRAYS_COUNT; arrays++)
+        if (arrays == ARRAYS_THREADS || (arrays == ARRAYS_HELD ? gives_arrays(fn) : loop->chain))
+            loop->fn = make_loops(l, fn, copy_alone(l, fn), arrays, loop);
     if (loop->fn)
         choose_count(&loop->statements, loop->fn->body);
     return loop->fn;
@@ -431,7 +446,7 @@ void core_stack_recursion(CoreProgram *p)
     for (uint32_t i = 0; i < l.n; i++) {
         CoreFn *fn = p->fns.at[i];
         const struct StackLoop *loop = &l.loops[i];
-        if (!fn->recursive || !loop->fn || !loop->threads || (loop->undone && !loop->chain))
+        if (!fn->recursive || !loop->fn || !(loop->threads || loop->by_value) || (loop->undone && !loop->chain))
             continue;
         if (loop->wide) {
             choose_by_arguments(p, fn, loop->fn);

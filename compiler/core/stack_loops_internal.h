@@ -7,16 +7,17 @@
 #include "core/build.h"
 #include "core/stack_loops.h"
 
-/* STATEMENTS: of what a function becomes; POINTS: of one function; FRAMES: for which there is room at first; REPEATED:
- * statements without calls behind a branch that its ways repeat, rather than meet there. ELEMENTS: of operations that
- * scalar code may have; ARGUMENTS: of the arrays that a call is given, where launches would take longer than one lane.
- * ITEMS: of literals. */
+/* STATEMENTS: of what a function becomes; POINTS: of one function; FRAMES, KEPT elements: for which there is room at
+ * first; REPEATED: statements without calls behind a branch that its ways repeat, rather than meet there. ELEMENTS: of
+ * operations that scalar code may have; ARGUMENTS: of the arrays that a call is given, where launches would take longer
+ * than one lane. ITEMS: of literals. */
 enum {
     FEW_ELEMENTS = 64,
     FEW_ARGUMENTS = 1024,
     MOST_STATEMENTS = 2000,
     MOST_POINTS = 100,
     FIRST_FRAMES = 32,
+    FIRST_KEPT = 128,
     MOST_REPEATED = 6,
     MOST_THREADS = 8,
     MOST_ITEMS = 16
@@ -54,7 +55,7 @@ struct Point {
     uint32_t ngiven;
     bool framed;                    /* `read` lies in the frame; else in registers, behind what is given */
     CoreVars read;                  /* what is read of before */
-    CoreVars slots;                 /* framed: what these are here */
+    CoreVars slots;                 /* framed: what these are here, of arrays the lengths */
     CoreVars parts;                 /* arrays that are parts of others, found anew */
     CoreVar versions[MOST_THREADS]; /* of the threads, 1 + the variable that is read; 0: none */
     Rest rest;
@@ -70,6 +71,7 @@ typedef struct Exit {
     bool popped;
     CoreAtom *values, *saved, *versions; /* versions: of the threads */
     uint32_t nvalues;
+    CoreAtom top[SCALAR_COUNT]; /* of the arrays that are kept, behind what was popped */
 } Exit;
 
 typedef struct Machine {
@@ -90,7 +92,11 @@ typedef struct Machine {
     VEC(Point *) points;
     VEC(Exit) exits;
     CoreVars registers[REGISTER_FILES];
-    uint32_t held; /* the first results that are no threads, if they are arrays */
+    uint32_t held;                                  /* the first results that are no threads, if they are arrays */
+    bool by_value;                                  /* frames have arrays, too: there are no threads */
+    CoreVar kept[SCALAR_COUNT], used[SCALAR_COUNT]; /* arrays of frames, one behind the other, and how many elements */
+    bool keeps[SCALAR_COUNT];
+    CoreAtom top[SCALAR_COUNT]; /* how many are used, at this place */
     CoreVar stacks[PART_COUNT], pc, depth;
     uint32_t sizes[PART_COUNT]; /* of a frame */
     Scalar floats;              /* of the stack */
@@ -102,6 +108,8 @@ static inline CoreType file_type(uint32_t file)
     return (CoreType){(Scalar)(file % SCALAR_COUNT), (uint8_t)(file / SCALAR_COUNT)};
 }
 static inline StackPart part_of(Scalar s) { return scalar_is_float(s) ? PART_FLOATS : PART_INTEGERS; }
+/* Of arrays, frames have the lengths. */
+static inline StackPart stack_part(CoreType type) { return type.rank > 0 ? PART_INTEGERS : part_of(type.scalar); }
 static inline Scalar part_scalar(const Machine *m, StackPart part) { return part == PART_FLOATS ? m->floats : SC_I64; }
 static inline CoreAtom var_atom(const Machine *m, CoreVar v) { return core_var_atom(v, core_var_type(m->fn, v)); }
 

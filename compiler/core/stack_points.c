@@ -148,12 +148,14 @@ static void drop_bound(const Machine *m, CoreVars *vars)
     vars->n = kept;
 }
 
-/* Is it a version? Then no other one of the thread is read there. Other arrays lie in registers, not in frames. */
+/* Is it a version? Then no other one of the thread is read there. Other arrays lie in registers; in frames, where these
+ * have arrays. */
 static bool note_live(Machine *m, Point *point, CoreVar v, bool framed)
 {
     const uint32_t thread = m->thread[v];
-    const uint8_t rank = core_var_type(m->from, v).rank;
-    m->impossible |= thread == 0 && rank > (framed ? 0 : MOST_RANK);
+    const CoreType type = core_var_type(m->from, v);
+    m->impossible |= thread == 0 && type.rank > (framed ? m->by_value : MOST_RANK);
+    m->keeps[type.scalar] |= framed && thread == 0 && type.rank > 0;
     if (thread == 0)
         return false;
     m->impossible |= point->versions[thread - 1] != 0;
@@ -248,13 +250,14 @@ static CoreAtom *mapped_vars(const Machine *m, CoreAtom *out, const CoreVar *var
 
 static Exit *exit_to(Machine *m, const Point *to, uint32_t room)
 {
-    const Exit e = {.block = m->b.out,
-                    .to = to,
-                    .popped = m->popped,
-                    .values = arena_array(m->scratch, CoreAtom, room + 1),
-                    .versions = arena_array(m->scratch, CoreAtom, MOST_THREADS)};
+    Exit e = {.block = m->b.out,
+              .to = to,
+              .popped = m->popped,
+              .values = arena_array(m->scratch, CoreAtom, room + 1),
+              .versions = arena_array(m->scratch, CoreAtom, MOST_THREADS)};
     for (uint32_t t = 0; t < m->nthreads; t++)
         e.versions[t] = var_atom(m, m->threads[t].now);
+    memcpy(e.top, m->top, sizeof e.top);
     vec_push(m->scratch, &m->exits, e);
     return &m->exits.at[m->exits.n - 1];
 }
@@ -441,10 +444,24 @@ static void emit_round(Machine *m, Point *point)
     emit_branch(m, more, &ways[0], &ways[1]);
 }
 
+/* The last `length` elements that are kept, as an array of its own. */
+static CoreAtom pop_array(Machine *m, Scalar scalar, CoreAtom length)
+{
+    CoreSoac soac = {.index = build_var(&m->b, core_scalar(SC_I64), NULL).var, .domain = length};
+    m->top[scalar] = build_prim2(&m->b, PRIM_SUB, m->top[scalar], length);
+    CoreBlock *outer = build_begin(&m->b);
+    const CoreAtom at = build_prim2(&m->b, PRIM_ADD, m->top[scalar], var_atom(m, soac.index)),
+                   x = build_index(&m->b, var_atom(m, m->kept[scalar]), at, CORE_NO_SITE);
+    soac.body = build_end(&m->b, outer, &x, 1);
+    return build_map(&m->b, soac)[0];
+}
+
 /* Where the point's values are. */
 static void enter_point(Machine *m, Point *point)
 {
     Registers r = {0};
+    for (int k = 0; k < SCALAR_COUNT; k++)
+        m->top[k] = var_atom(m, m->used[k]);
     for (uint32_t i = 0; i < point->ngiven; i++)
         if (m->thread[point->given[i]] == 0)
             m->map[point->given[i]] = next_register(m, &r, core_var_type(m->from, point->given[i]));
@@ -454,13 +471,17 @@ static void enter_point(Machine *m, Point *point)
     for (uint32_t i = 0; i < point->read.n; i++) {
         const CoreType type = core_var_type(m->from, point->read.at[i]);
         if (point->framed) {
-            const CoreAtom slot = build_var(&m->b, core_scalar(part_scalar(m, part_of(type.scalar))), NULL);
+            const CoreAtom slot = build_var(&m->b, core_scalar(part_scalar(m, stack_part(type))), NULL);
             vec_push(m->scratch, &point->slots, slot.var);
-            m->map[point->read.at[i]] = stack_convert(m, slot, type.scalar);
+            m->map[point->read.at[i]] = type.rank > 0 ? slot : stack_convert(m, slot, type.scalar);
         } else {
             m->map[point->read.at[i]] = next_register(m, &r, type);
         }
     }
+    for (uint32_t i = point->framed ? point->read.n : 0; i-- > 0;)
+        if (core_var_type(m->from, point->read.at[i]).rank > 0)
+            m->map[point->read.at[i]] =
+                pop_array(m, core_var_type(m->from, point->read.at[i]).scalar, m->map[point->read.at[i]]);
     for (uint32_t i = 0; i < point->parts.n; i++) {
         CoreStmt part = *m->parts[point->parts.at[i]];
         part.site = CORE_NO_SITE; /* it has been checked */
@@ -485,7 +506,10 @@ void stack_first_point(Machine *m, const CoreVar *given, uint32_t ngiven)
 {
     Point *point = new_point(m, given, ngiven, (Rest){.block = m->from->body});
     for (uint32_t i = 0; i < ngiven && !m->impossible; i++)
-        note_live(m, point, given[i], true);
+        if (m->by_value)
+            m->impossible |= core_var_type(m->from, given[i]).rank > MOST_RANK;
+        else
+            note_live(m, point, given[i], true);
 }
 
 void stack_emit_points(Machine *m)

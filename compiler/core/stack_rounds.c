@@ -15,7 +15,7 @@ static void size_frames(Machine *m)
         uint32_t sizes[PART_COUNT] = {1, 0};
         const Point *point = m->points.at[i];
         for (uint32_t k = 0; point->framed && k < point->read.n; k++)
-            sizes[part_of(core_var_type(m->from, point->read.at[k]).scalar)]++;
+            sizes[stack_part(core_var_type(m->from, point->read.at[k]))]++;
         for (int part = 0; part < PART_COUNT; part++)
             if (sizes[part] > m->sizes[part])
                 m->sizes[part] = sizes[part];
@@ -38,7 +38,7 @@ static void emit_loads(Machine *m, Point *point)
     m->b.out = core_new_block(m->p);
     const CoreAtom frame = build_prim2(&m->b, PRIM_SUB, var_atom(m, m->depth), core_i64(1));
     for (uint32_t i = 0; i < point->read.n; i++) {
-        const StackPart part = part_of(core_var_type(m->from, point->read.at[i]).scalar);
+        const StackPart part = stack_part(core_var_type(m->from, point->read.at[i]));
         CoreStmt *load = build_stmt_into(&m->b, CORE_INDEX, 1, &point->slots.at[i]);
         load->index.array = var_atom(m, m->stacks[part]);
         load->index.index = slot_at(m, frame, part, used[part]++);
@@ -60,6 +60,11 @@ static Types types_of_round(const Machine *m)
     for (uint32_t f = 0; f < REGISTER_FILES; f++)
         for (uint32_t i = 0; i < m->registers[f].n; i++)
             vec_push(m->scratch, &types, file_type(f));
+    for (int k = 0; k < SCALAR_COUNT; k++)
+        if (m->keeps[k]) {
+            vec_push(m->scratch, &types, core_scalar(SC_I64));
+            vec_push(m->scratch, &types, ((CoreType){(Scalar)k, 1}));
+        }
     for (uint32_t t = 0; t < m->nthreads; t++)
         vec_push(m->scratch, &types, core_var_type(m->fn, m->threads[t].now));
     for (int part = 0; part < PART_COUNT; part++)
@@ -88,9 +93,64 @@ static void fill_frame(Machine *m, CoreAtom *out, const Exit *e)
         return;
     *parts[PART_INTEGERS]++ = core_i64(e->frame->number);
     for (uint32_t i = 0; i < e->frame->read.n; i++) {
-        const StackPart part = part_of(core_atom_type(m->fn, e->saved[i]).scalar);
-        *parts[part]++ = stack_convert(m, e->saved[i], part_scalar(m, part));
+        const CoreType type = core_atom_type(m->fn, e->saved[i]);
+        const StackPart part = stack_part(type);
+        *parts[part]++ =
+            type.rank > 0 ? build_length(&m->b, e->saved[i]) : stack_convert(m, e->saved[i], part_scalar(m, part));
     }
+}
+
+/* ---- arrays of frames ---- */
+
+/* Twice as many elements as are needed, where there is no room for these. */
+static CoreAtom build_more(Machine *m, CoreAtom kept, CoreAtom needed)
+{
+    const CoreAtom length = build_length(&m->b, kept), last = build_prim2(&m->b, PRIM_SUB, length, core_i64(1));
+    CoreBlock *outer = build_begin(&m->b), *fits = build_end(&m->b, outer, &kept, 1), *body;
+    outer = build_begin(&m->b);
+    CoreSoac soac = {.index = build_var(&m->b, core_scalar(SC_I64), NULL).var,
+                     .domain = build_prim2(&m->b, PRIM_MUL, needed, core_i64(2))};
+    body = build_begin(&m->b);
+    const CoreAtom x =
+        build_index(&m->b, kept, build_prim2(&m->b, PRIM_MIN, var_atom(m, soac.index), last), CORE_NO_SITE);
+    soac.body = build_end(&m->b, body, &x, 1);
+    const CoreAtom *more = build_map(&m->b, soac);
+    CoreBlock *grown = build_end(&m->b, outer, more, 1);
+    return build_if(&m->b, build_prim2(&m->b, PRIM_LE, needed, length), fits, grown)[0];
+}
+
+/* The array goes behind those that are kept. */
+static CoreAtom push_array(Machine *m, CoreAtom kept, CoreAtom *top, CoreAtom xs)
+{
+    const CoreAtom n = build_length(&m->b, xs), end = build_prim2(&m->b, PRIM_ADD, *top, n);
+    const CoreType type = core_atom_type(m->fn, xs);
+    kept = build_more(m, kept, end);
+    CoreStmt *s = build_stmt(&m->b, CORE_SCATTER, 1, &type);
+    s->soac = (CoreSoac){.index = build_var(&m->b, core_scalar(SC_I64), NULL).var, .domain = n};
+    s->soac.dests = build_atoms_copy(&m->b, &kept, 1, 1);
+    CoreBlock *outer = build_begin(&m->b);
+    const CoreAtom to[] = {build_prim2(&m->b, PRIM_ADD, *top, var_atom(m, s->soac.index)),
+                           build_index(&m->b, xs, var_atom(m, s->soac.index), CORE_NO_SITE)};
+    s->soac.body = build_end(&m->b, outer, to, 2);
+    build_emit(&m->b, s);
+    *top = end;
+    return build_atom(&m->b, s->vars[0]);
+}
+
+static uint32_t fill_kept(Machine *m, CoreAtom *out, const Exit *e)
+{
+    uint32_t n = 0;
+    for (int k = 0; k < SCALAR_COUNT; k++) {
+        CoreAtom top = e->top[k], kept = var_atom(m, m->kept[k]);
+        if (!m->keeps[k])
+            continue;
+        for (uint32_t i = 0; e->frame && i < e->frame->read.n; i++)
+            if (core_type_equal(core_atom_type(m->fn, e->saved[i]), (CoreType){(Scalar)k, 1}))
+                kept = push_array(m, kept, &top, e->saved[i]);
+        out[n++] = top;
+        out[n++] = kept;
+    }
+    return n;
 }
 
 static void finish_exit(Machine *m, const Exit *e, const Types *types)
@@ -118,6 +178,7 @@ static void finish_exit(Machine *m, const Exit *e, const Types *types)
         const CoreType type = core_atom_type(m->fn, e->values[i]);
         out[first_register(m, type) + r.used[file_of(type)]++] = e->values[i];
     }
+    n += fill_kept(m, out + n, e);
     for (uint32_t t = 0; t < m->nthreads; t++)
         out[n++] = e->versions[t];
     fill_frame(m, out + n, e);
@@ -162,6 +223,11 @@ static CoreVars state_of(const Machine *m)
     for (uint32_t f = 0; f < REGISTER_FILES; f++)
         for (uint32_t i = 0; i < m->registers[f].n; i++)
             vec_push(m->scratch, &vars, m->registers[f].at[i]);
+    for (int k = 0; k < SCALAR_COUNT; k++)
+        if (m->keeps[k]) {
+            vec_push(m->scratch, &vars, m->used[k]);
+            vec_push(m->scratch, &vars, m->kept[k]);
+        }
     for (uint32_t t = 0; t < m->nthreads; t++)
         vec_push(m->scratch, &vars, m->threads[t].now);
     for (uint32_t part = 0; part < stacks_of(m); part++)
@@ -284,6 +350,10 @@ static CoreAtom *begin_state(Machine *m, const CoreVars *inside, CoreAtom room)
             continue;
         inits[first_register(m, type) - 1 + r.used[file_of(type)]++] = var_atom(m, m->fn->params[i]);
     }
+    for (uint32_t i = 0; i < inside->n; i++)
+        for (int k = 0; k < SCALAR_COUNT; k++)
+            if (m->keeps[k] && inside->at[i] == m->kept[k])
+                inits[i] = build_room(&m->b, core_i64(FIRST_KEPT), core_scalar((Scalar)k));
     for (uint32_t t = 0; t < m->nthreads; t++)
         inits[first_thread(m, inside) + t] = var_atom(m, m->fn->params[m->threads[t].param]);
     for (uint32_t part = 0; part < stacks_of(m); part++)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Random loops at depth 0 that change two arrays, or two tables, and read older ones behind their changes, at times in wrong places.
+"""Random loops at depth 0, and random recursion, that change two arrays, or two tables, and read older ones behind their changes, at times
+in wrong places.
 
     fuzz_changes.py DPC [--seconds S] [--seed N] [--keep FOLDER]
 
@@ -15,9 +16,12 @@ import time
 
 from harness import finish
 
-LIMIT = 300
+LIMIT = 60
 ENTRIES = 8
-WAYS = (["--param", "nest=lane,loops=lane"], ["--param", "nest=flat,loops=flat"], ["--eval=flat"])
+ARRAYS = ["[1,2,3,4,5,6]", "[9,8,7,6,5,4]"]
+TABLES = ["[[1,2],[3,4],[5,6],[7,8],[9,10]]", "[[2,1],[0,3],[1,1],[4,2],[5,5]]"]
+AT = "def at (xs: [i64]) (k: i64) : i64 = if length xs == 0 then 0 - 1 else xs[(k % length xs + length xs) % length xs]\n"
+WAYS = ([], ["--param", "nest=lane,loops=lane"], ["--param", "nest=flat,loops=flat"], ["--eval=flat"])
 
 
 class Loop:
@@ -29,7 +33,7 @@ class Loop:
         self.of = {"a": ["a"], "b": ["b"]}
 
     def place(self):
-        return self.r.choice(["k", "(k + 1)", "(k + 2)", "0", "1", "(k * 2)", "(4 - k)", "(k - 1)"])
+        return self.r.choice(["k", "(k + 1)", "(k + 2)", "0", "1", "(4 - k)", "(max 0 (k - 1))"] + ["(k * 2)", "(k - 1)"] * (self.r.random() < 0.1))
 
     def element(self):
         return "%s[%s]" % (self.r.choice(self.of[self.r.choice("ab")]), self.place())
@@ -56,28 +60,114 @@ class Loop:
         return ("entry e%d (a: %s) (b: %s) (t: i64) : (%s, %s) =\n  loop (a, b) = (a, b) for k < t do\n%s    in (%s, %s)\n"
                 % (number, taken, taken, given, given, steps, a, b))
 
-    def arguments(self):
-        if self.rows:
-            return ["[[1,2],[3,4],[5,6],[7,8],[9,10]]", "[[2,1],[0,3],[1,1],[4,2],[5,5]]"]
-        return ["[1,2,3,4,5,6]", "[9,8,7,6,5,4]"]
+    def calls(self, number):
+        for rounds in "23":
+            yield "e%d" % number, (TABLES if self.rows else ARRAYS) + [rounds]
+
+
+class Recursion:
+    """A function that calls itself in branches and loops with arrays that it has changed, and goes on with these or older ones. Its arrays
+    are changed by elements only, also of rows, or are any; it gives a number, or an array, too."""
+
+    def __init__(self, random):
+        self.r = random
+        self.kind = self.r.choice(["elements", "elements", "rows", "any"])
+        self.gives = self.kind != "rows" and self.r.random() < 0.4
+        self.names = 0
+
+    def array(self, scope):
+        return scope[-1] if self.r.random() < 0.5 else self.r.choice(scope)
+
+    def place(self):
+        return self.r.choice(["i", "k", "(i + k)", "(k * 2)"] if self.r.random() < 0.1 else ["(i % 5)", "(k % 5)", "((i + k) % 5)", "0", "4"])
+
+    def read(self, scope):
+        if self.kind == "rows":
+            return "%s[%s][%s]" % (self.array(scope), self.place(), self.r.choice(["0", "1", "(k % 2)"]))
+        return "at %s (%s)" % (self.array(scope), self.r.choice(["i", "k", "s", "i + k"])) if self.r.random() < 0.9 else "%s[0]" % self.array(scope)
+
+    def scalar(self, scope):
+        whole = "sum (flatten %s)" if self.kind == "rows" else "sum %s"
+        return self.r.choice(["i", "k", "s", self.read(scope), self.read(scope) + " * 3 - s", whole % self.array(scope)])
+
+    def change(self, scope):
+        kind = self.r.random() if self.kind == "any" else 1
+        if kind < 0.6:
+            return self.r.choice(["{ x + i : x in %s | x %% 3 != k %% 3 }", "%s ++ [s]", "drop (min 1 (length %s)) %s", "reverse %s", "[k, i] ++ %s"]).replace(
+                "%%", "%").replace("%s", self.array(scope))
+        if self.kind == "rows":
+            return "%s with [%s, %s] = %s" % (self.array(scope), self.place(), self.r.choice(["0", "1", "(k % 2)"]), self.scalar(scope))
+        return "%s with [%s] = %s" % (self.array(scope), self.place(), self.scalar(scope))
+
+    def call(self, a, b):
+        return "f (i - 1) %s %s %s" % (self.r.choice(["k", "(k + 1)", "(s % 5)"]), self.array(a), self.array(b))
+
+    def result(self, a, b):
+        return "(s, %s)" % self.array(self.r.choice([a, b])) if self.gives else "s"
+
+    def steps(self, a, b, depth, indent):
+        """Lines that end with the result; deeper ones give the number alone."""
+        out, a, b, outermost = "", list(a), list(b), indent == "  "
+        for _ in range(self.r.randint(2, 5)):
+            kind, arrays, self.names = self.r.random(), self.r.choice([a, b]), self.names + 1
+            name = "v%d" % self.names
+            if kind < 0.4:
+                out += "%slet %s = %s\n" % (indent, name, self.change(arrays))
+                arrays.append(name)
+            elif kind < 0.7 and self.gives:
+                out += "%slet (t, %s) = %s\n%slet s = s + t\n" % (indent, name, self.call(a, b), indent)
+                arrays.append(name)
+            elif kind < 0.7:
+                out += "%slet s = s + %s\n" % (indent, self.call(a, b))
+            elif kind < 0.78:
+                out += "%slet s = (s + %s) %% 1000003\n" % (indent, self.scalar(arrays))
+            elif kind < 0.88 and depth:
+                inner = [self.steps(a, b, depth - 1, indent + "  ") for _ in range(2)]
+                out += "%slet s = if %s > %s then\n%s%selse\n%s" % (indent, self.scalar(a), self.scalar(b), inner[0], indent, inner[1])
+            elif depth:
+                out += "%slet s = loop s = s for k < %d do\n%s" % (indent, self.r.randint(1, 3), self.steps(a, b, depth - 1, indent + "  "))
+        last = self.result(a, b) if outermost else "s"
+        return out + "%s%s%s\n" % (indent, "in " if out else "", last)
+
+    def entry(self, number):
+        f, array = "f%d" % number, "[[i64]]" if self.kind == "rows" else "[i64]"
+        given = "(i64, [i64])" if self.gives else "i64"
+        end = "(k + %s, b)" % self.read("a") if self.gives else "k + %s - %s" % (self.read("a"), self.read("b"))
+        body = self.steps(["a"], ["b"], 2, "  ").replace("f (i - 1)", f + " (i - 1)")
+        return ("def %s (i: i64) (k: i64) (a: %s) (b: %s) : %s =\n  let s = i * k\n  in if i <= 0 then %s else\n%s"
+                "entry e%d (a: %s) (b: %s) (n: i64) : %s = %s n 1 a b\nentry p%d (a: %s) (b: %s) (ns: [i64]) : [%s] = { %s n 1 a b : n in ns }\n"
+                % (f, array, array, given, end, body, number, array, array, given, f, number, array, array, given, f))
+
+    def calls(self, number):
+        arrays = TABLES if self.kind == "rows" else ARRAYS
+        return ("e%d" % number, arrays + ["3"]), ("p%d" % number, arrays + ["[2,0,3,1]"])
+
+
+def same(got, truth, entry):
+    """Of several instances that fail, another one may be reported."""
+    return got == truth or (entry[0] == "p" and got[0] == truth[0] == 1)
 
 
 def judge(dpc, path, rng):
     """Writes the program of a few entries; returns what is wrong, or ''."""
-    loops = [Loop(rng) for _ in range(ENTRIES)]
+    parts = [rng.choice([Loop, Recursion])(rng) for _ in range(ENTRIES)]
     with open(path, "w") as f:
-        f.write("".join(loop.entry(i) for i, loop in enumerate(loops)))
-    for i, loop in enumerate(loops):
-        for rounds in "23":
-            ask = [dpc, "run", "--no-warnings", "--entry", "e%d" % i, path]
-            args = loop.arguments() + [rounds]
+        f.write(AT + "".join(part.entry(i) for i, part in enumerate(parts)))
+    status, _, said = finish([dpc, "check", "--no-warnings", path], {}, LIMIT, None)
+    if status != 0:
+        return "does not compile: " + said
+    for i, part in enumerate(parts):
+        for entry, args in part.calls(i):
+            ask = [dpc, "run", "--no-warnings", "--entry", entry, path]
             truth = finish(ask + ["--eval=core"] + args, {}, LIMIT, None)
+            if truth[0] is None:
+                continue
             if truth[0] not in (0, 1):
-                return "e%d: core: status %s: %s" % (i, truth[0], truth[2])
+                return "%s: core: status %s: %s" % (entry, truth[0], truth[2])
             for way in WAYS:
                 got = finish(ask + way + args, {}, LIMIT, None)
-                if got != truth:
-                    return "e%d, %s rounds: core says %s\n%s say %s" % (i, rounds, truth, " ".join(way), got)
+                if not same(got, truth, entry):
+                    return "%s %s: core says %s\n%s say %s" % (entry, " ".join(args), truth, " ".join(way), got)
     return ""
 
 
