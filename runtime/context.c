@@ -61,6 +61,16 @@ static bool tiles_pay(const DpRt *rt, uint64_t n, uint64_t cells, uint64_t lengt
            dp_size_mul(dp_size_mul(n, cells), 8) <= (rt->heap.limit - rt->heap.used) / 8;
 }
 
+enum { INTERPRETED_ROUNDS = 4096 }; /* 0.1 ms and more; a launch takes some microseconds */
+
+void dp_rt_interpreted(DpRt *rt)
+{
+    if (rt->gpu || rt->params.set[PARAM_HOST_ROUNDS])
+        return;
+    rt->params.set[PARAM_HOST_ROUNDS] = true;
+    rt->params.value[PARAM_HOST_ROUNDS] = INTERPRETED_ROUNDS;
+}
+
 uint64_t dp_tuning(const DpRt *rt, uint32_t of) { return dp_param(rt, (DpTuning)of); }
 
 uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t cells, uint64_t length)

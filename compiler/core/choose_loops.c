@@ -27,7 +27,8 @@ typedef struct LoopChooser {
     CoreProgram *p;
     CoreFn *fn;
     Arena *scratch;
-    uint32_t budget; /* of statements */
+    uint32_t budget;    /* of statements */
+    StackLoops *stacks; /* or NULL: nothing is recursive */
     CoreCopyMap map;
     uint32_t nvars;
     bool *inside;      /* by variable: the loop that is looked at binds it */
@@ -269,14 +270,48 @@ static CoreAtom ask(LoopChooser *c, CoreStmt *s)
     return build_atom(&c->b, few->vars[0]);
 }
 
+typedef struct Calls {
+    StackLoops *stacks;
+    bool any, other;
+} Calls;
+
+static void look_for_calls(void *ctx, CoreBlock *block)
+{
+    Calls *calls = ctx;
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        if (s->kind == CORE_CALL) {
+            calls->any = true;
+            calls->other |= !calls->stacks || !stack_loops_scalar(calls->stacks, s->call.fn);
+        }
+        core_stmt_blocks(s, look_for_calls, ctx);
+    }
+}
+
+/* The loop, alone, with loops for what it calls; NULL: there are calls of what goes over many elements, or of what
+ * cannot be a loop, or it is a part of what is recursive. */
+static CoreBlock *alone_without_calls(LoopChooser *c, CoreStmt *s)
+{
+    CoreBlock *alone = core_new_block(c->p);
+    Calls calls = {.stacks = c->fn->recursive ? NULL : c->stacks};
+    core_push(c->p, alone, s);
+    build_results(&c->b, alone, build_atoms(&c->b, s->vars, s->nvars), s->nvars);
+    look_for_calls(&calls, alone);
+    if (!calls.any || calls.other)
+        return calls.other ? NULL : alone;
+    CoreBlock *code = core_copy_within(c->p, c->fn, alone, c->scratch, &c->map);
+    stack_loops_expand(c->stacks, c->fn, code);
+    return code;
+}
+
 /* Emits both, or nothing. */
 static bool choose_for_loop(LoopChooser *c, CoreStmt *s)
 {
-    CoreBlock *alone = core_new_block(c->p);
     uint32_t statements = 0;
-    core_push(c->p, alone, s);
-    build_results(&c->b, alone, build_atoms(&c->b, s->vars, s->nvars), s->nvars);
-    if (core_stmt_is_scalar(s) || is_short(s) || !choose_is_possible(NULL, 0, alone))
+    if (core_stmt_is_scalar(s) || is_short(s))
+        return false;
+    CoreBlock *alone = alone_without_calls(c, s);
+    if (!alone || !choose_is_possible(NULL, 0, alone))
         return false;
     choose_count(&statements, alone);
     if (statements > c->budget || !lane_can(c, alone))
@@ -314,8 +349,15 @@ static void choose_in_block(void *ctx, CoreBlock *block)
 void core_choose_loops(CoreProgram *p)
 {
     LoopChooser c = {.p = p, .budget = CHOOSE_COPIED, .scratch = arena_create()};
-    for (uint32_t i = 0; i < p->fns.n; i++)
+    StackLoops stacks;
+    bool recursive = false;
+    for (uint32_t i = 0; i < p->fns.n; i++) {
         choose_count(&c.budget, p->fns.at[i]->body);
+        recursive |= p->fns.at[i]->recursive;
+    }
+    if (recursive)
+        stacks = stack_loops_open(p, c.scratch);
+    c.stacks = recursive ? &stacks : NULL;
     const bool *lifted = core_lifted_functions(p, c.scratch);
     for (uint32_t i = 0; i < p->fns.n; i++) {
         c.fn = p->fns.at[i];

@@ -149,30 +149,48 @@ static CoreAtom filled(Tables *t, CoreAtom x, CoreAtom n)
     return build_map(&t->b, soac)[0];
 }
 
+/* Does the array's length show? */
+static bool made_length(Finder *f, CoreAtom a, CoreAtom *n)
+{
+    const CoreStmt *s = maker_around(f, a);
+    while (s && s->kind == CORE_UPDATE)
+        s = maker_around(f, s->update.array);
+    if (s && s->kind == CORE_ARRAY)
+        *n = core_i64(s->array.n);
+    else if (s && (s->kind == CORE_MAP || s->kind == CORE_SCAN) && !s->soac.guard)
+        *n = s->soac.domain;
+    else
+        return false;
+    return true;
+}
+
 /* The state begins as one array again and again, whose length shows: replicate n (replicate m x). */
 static bool repeats_row(Finder *f, CoreAtom init, CoreAtom *n)
 {
     const CoreStmt *s = maker_of(f, init);
     if (!s || s->kind != CORE_MAP || s->soac.guard || core_soac_binds(s, s->soac.body->results[0]))
         return false;
-    const CoreStmt *row = maker_around(f, s->soac.body->results[0]);
-    if (row && row->kind == CORE_ARRAY)
-        *n = core_i64(row->array.n);
-    else if (row && (row->kind == CORE_MAP || row->kind == CORE_SCAN) && !row->soac.guard)
+    return made_length(f, s->soac.body->results[0], n);
+}
+
+/* All its rows have one length, also those that stand for others: replicate n xs with [i] = ys. */
+static bool begins_regular(Finder *f, CoreAtom init, CoreAtom *n)
+{
+    const CoreStmt *s = maker_of(f, init), *row = row_maker(f, init);
+    CoreAtom m;
+    if (s && s->kind == CORE_UPDATE)
+        return begins_regular(f, s->update.array, n) && made_length(f, s->update.value, &m) && core_atom_equal(*n, m);
+    if (row)
         *n = row->soac.domain;
-    else
-        return false;
-    return true;
+    return row || rows_length(f, init, n) || repeats_row(f, init, n);
 }
 
 /* What the state begins as, as one array; and where its rows are. */
 static CoreAtom emit_begin(Finder *f, Tables *t, Shape *shape, CoreAtom init)
 {
     const CoreStmt *row = row_maker(f, init);
-    shape->regular = row || rows_length(f, init, &shape->stride) || repeats_row(f, init, &shape->stride);
+    shape->regular = begins_regular(f, init, &shape->stride);
     shape->rows = build_length(&t->b, init);
-    if (row)
-        shape->stride = row->soac.domain;
     if (!shape->regular) {
         shape->lengths = build_row_lengths(&t->b, init, shape->rows);
         shape->offsets = build_row_starts(&t->b, shape->lengths, shape->rows);
@@ -229,7 +247,7 @@ static bool is_fresh(Finder *f, CoreAtom init)
     for (uint32_t i = 0; i < f->states.n; i++)
         state |= f->states.at[i] == init.var;
     return (f->repeated == 0 && !f->fn->recursive) || state ||
-           (s && (s->kind == CORE_MAP || s->kind == CORE_FLATTEN || s->kind == CORE_IF));
+           (s && (s->kind == CORE_MAP || s->kind == CORE_FLATTEN || s->kind == CORE_IF || s->kind == CORE_UPDATE));
 }
 
 static bool is_candidate(Finder *f, CoreStmt *s, uint32_t i)
@@ -246,6 +264,8 @@ static bool is_candidate(Finder *f, CoreStmt *s, uint32_t i)
 static bool is_long(Finder *f, CoreAtom init)
 {
     const CoreStmt *s = maker_of(f, init);
+    for (; s && s->kind == CORE_UPDATE; s = maker_of(f, init))
+        init = s->update.array;
     CoreAtom n;
     const bool repeats = s && s->kind == CORE_MAP && !core_soac_binds(s, s->soac.body->results[0]);
     return repeats && !(repeats_row(f, init, &n) && n.is_const && n.bits <= SHORT);

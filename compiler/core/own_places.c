@@ -9,7 +9,7 @@
  * core_reads_own_place().
  *
  * Likewise, what reads the array behind a change stands in front of it: (xs with [i] = y, xs[i]), or
- * (xs with [i] = x, ys with [i] = f xs). */
+ * (xs with [i] = x, ys with [i] = f xs), or what a loop makes of xs, and another one reads. */
 #include "core/build.h"
 #include "core/passes.h"
 #include "support/paged.h"
@@ -168,11 +168,22 @@ static bool is_same_place(const CoreStmt *s, const CoreStmt *change)
            core_atom_equal(change->update.array, s->index.array);
 }
 
+/* Is what moves a call, with the numbers that it is given? */
+static bool is_call_alone(const Moved *m)
+{
+    bool alone = m->stmts[0]->kind == CORE_CALL;
+    for (uint32_t k = 1; k < m->n; k++)
+        alone &= m->stmts[k]->kind == CORE_PRIM;
+    return alone;
+}
+
 /* Nothing that can fail stays behind what moves: what fails first, fails first, and elements that are read there
- * without a look may be known to be there because of it. */
+ * without a look may be known to be there because of it. That may be the change, where nothing is known because of it:
+ * as it is a loop's body, or as a function does not know. */
 static bool fails_in_order(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at, const Moved *m)
 {
-    const bool same = is_same_place(b->stmts.at[at], b->stmts.at[change]);
+    const bool apart = b->stmts.at[change]->kind == CORE_LOOP || is_call_alone(m) ||
+                       is_same_place(b->stmts.at[at], b->stmts.at[change]);
     bool stays = false;
     uint32_t next = m->n;
     for (uint32_t i = change; i <= at; i++) {
@@ -180,7 +191,7 @@ static bool fails_in_order(const Places *p, const CoreBlock *b, uint32_t change,
         next -= moves;
         if (moves && stays)
             return false;
-        stays |= !moves && !(i == change && same) && core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i]);
+        stays |= !moves && !(i == change && apart) && core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i]);
     }
     return true;
 }
@@ -215,17 +226,41 @@ static bool is_part_of(void *ctx, CoreAtom a)
     return true;
 }
 
+/* The k-th array that it changes: as its state, if it is a loop. False: there are not so many. */
+static bool changes_at(const CoreStmt *s, uint32_t k, CoreAtom *array)
+{
+    *array = s->kind != CORE_LOOP ? core_stmt_changes(s) : k < s->loop.nparams ? s->loop.inits[k] : core_i64(0);
+    return k < (s->kind == CORE_LOOP ? s->loop.nparams : 1);
+}
+
+static bool is_changed(const CoreStmt *s, CoreAtom array)
+{
+    CoreAtom changed;
+    for (uint32_t k = 0; changes_at(s, k, &changed); k++)
+        if (core_atom_equal(changed, array))
+            return true;
+    return false;
+}
+
+/* Does s read, and not change, what the change is of? */
+static bool reads_changed(Places *p, const CoreStmt *change, CoreStmt *s)
+{
+    CoreAtom array;
+    for (uint32_t k = 0; changes_at(change, k, &array); k++)
+        if (!array.is_const && core_atom_type(p->b.fn, array).rank > 0 && !is_changed(s, array) &&
+            core_stmt_reads(s, is_part_of, &(PartOf){p, array}))
+            return true;
+    return false;
+}
+
 /* In front of the first change of what it reads, or has a part of, with what it needs. */
 static void read_before(Places *p, CoreBlock *b, uint32_t at)
 {
     CoreStmt *s = b->stmts.at[at];
     Moved moved;
     for (uint32_t i = at > MOST_BEHIND ? at - MOST_BEHIND : 0; i < at; i++) {
-        const CoreAtom changed = core_stmt_changes(b->stmts.at[i]);
-        if (changed.is_const || core_atom_equal(changed, core_stmt_changes(s)) ||
-            !core_stmt_reads(s, is_part_of, &(PartOf){p, changed}))
-            continue;
-        if (find_needed(&moved, b, i, at) && fails_in_order(p, b, i, at, &moved)) {
+        if (reads_changed(p, b->stmts.at[i], s) && find_needed(&moved, b, i, at) &&
+            fails_in_order(p, b, i, at, &moved)) {
             if (is_same_place(s, b->stmts.at[i]))
                 s->site = b->stmts.at[i]->site;
             move_before(b, i, at, &moved);

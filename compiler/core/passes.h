@@ -125,6 +125,10 @@ bool core_growing_lists(CoreProgram *p);
 void core_rows_apart(CoreProgram *p);
 /* Of sorts of which only the first elements are read, or the last, how many these are (sort_ends.c). */
 void core_sort_ends(CoreProgram *p);
+/* Loops of numbers outside parallel code that are long, and calls that branch, become the device's where the host would
+ * interpret them (long_loops.c). */
+void core_long_loops(CoreProgram *p);
+
 /* Loops outside parallel code whose rounds may be small get a version that one lane executes from beginning to end. */
 void core_choose_loops(CoreProgram *p);
 /* Parallel code that one lane had better execute by itself becomes such code, or gets such a version. */

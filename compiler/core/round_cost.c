@@ -12,7 +12,7 @@ static void count(void *ctx, CoreBlock *block)
     for (uint32_t i = 0; i < block->stmts.n; i++) {
         CoreStmt *s = block->stmts.at[i];
         const bool operation = core_stmt_soac(s) != NULL;
-        if (core_kind(s->kind)->code == CODE_PARALLEL)
+        if (core_kind(s->kind)->code == CODE_PARALLEL || s->kind == CORE_CALL)
             (*(c->depth ? &c->cost.inside : &c->cost.launches))++;
         c->cost.reads += !c->depth && s->kind == CORE_INDEX;
         if (s->kind == CORE_LOOP && !c->loops)

@@ -1,6 +1,8 @@
 /* Rules for operations on sequences: lengths that are known, elements that are known, bounds that hold. */
 #include "core/simplify_internal.h"
 
+enum { MOST_STEPS = 2 }; /* from + i * step */
+
 static bool found(CoreAtom *out, CoreAtom a)
 {
     *out = a;
@@ -120,10 +122,47 @@ static void index_of_slice(Simplifier *s, CoreStmt *stmt)
     s->changed = true;
 }
 
+/* What stands for it, if it is one of these variables. */
+static CoreAtom range_atom(Simplifier *s, CoreAtom a, const CoreVar *vars, const CoreAtom *values, uint32_t n)
+{
+    for (uint32_t i = 0; i < n && !a.is_const; i++)
+        if (a.var == vars[i])
+            return values[i];
+    return facts_resolve(s, a);
+}
+
+static bool is_step(const CoreStmt *s)
+{
+    return s->kind == CORE_PRIM && (s->prim.op == PRIM_ADD || s->prim.op == PRIM_SUB || s->prim.op == PRIM_MUL);
+}
+
+/* The element of a range, map n at i { -> from + i * step }, where i is known to be in bounds. */
+static bool index_of_range(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
+{
+    const CoreStmt *def = facts_def(s, stmt->index.array);
+    if (!def || def->kind != CORE_MAP || def->nvars != 1 || def->soac.guard || def->soac.ninputs > 0 ||
+        def->soac.index == CORE_NO_VAR || stmt->site != CORE_NO_SITE || def->soac.body->stmts.n > MOST_STEPS)
+        return false;
+    const CoreBlock *body = def->soac.body;
+    CoreAtom values[MOST_STEPS + 1] = {stmt->index.index};
+    CoreVar vars[MOST_STEPS + 1] = {def->soac.index};
+    for (uint32_t i = 0; i < body->stmts.n; i++)
+        if (!is_step(body->stmts.at[i]))
+            return false;
+    for (uint32_t i = 0; i < body->stmts.n; i++) {
+        const CoreStmt *step = body->stmts.at[i];
+        CoreAtom args[] = {range_atom(s, step->prim.args[0], vars, values, i + 1),
+                           range_atom(s, step->prim.args[1], vars, values, i + 1)};
+        vars[i + 1] = step->vars[0];
+        values[i + 1] = simplify_emit_prim(s, stmt->span, step->prim.op, args[0], args[1]);
+    }
+    return found(out, range_atom(s, body->results[0], vars, values, body->stmts.n + 1));
+}
+
 static bool simplify_index(Simplifier *s, CoreStmt *stmt, CoreAtom *out)
 {
     CoreAtom n;
-    if (index_of_known(s, stmt, out))
+    if (index_of_known(s, stmt, out) || index_of_range(s, stmt, out))
         return true;
     if (stmt->site != CORE_NO_SITE && facts_length(s, stmt->index.array, &n) &&
         order_in_bounds(s, stmt->index.index, n)) {

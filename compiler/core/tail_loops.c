@@ -9,8 +9,9 @@
  *       -> res }
  *
  * The state is: go on?, the parameters, the results; a return leaves the parameters as they are, a call leaves
- * the results. In the common case of one return in front of all calls, behind little code, the condition itself is
- * the loop's, and the code in front (S) is repeated:
+ * the results. An array that is given takes the place of a parameter that calls change (`up (heap with …) …` ends with
+ * the heap): so nothing else holds it. In the common case of one return in front of all calls, behind little code, the
+ * condition itself is the loop's, and the code in front (S) is repeated:
  *
  *     rec fn f (p) = { S; if c then { T -> r } else { U; q = call f (e); -> q } }
  *
@@ -49,7 +50,8 @@ typedef struct Looper {
     CoreProgram *p;
     CoreFn *fn;
     CoreBuilder b;   /* of fn */
-    uint32_t nstate; /* 1 + parameters + results */
+    uint32_t nstate; /* 1 + parameters + results that have no parameter's place */
+    uint32_t *place; /* by result: in the state */
     CoreType *types; /* of the state */
     CoreVar *state;  /* the loop's parameters */
 } Looper;
@@ -69,13 +71,12 @@ static CoreAtom state_atom(const Looper *l, uint32_t i) { return core_var_atom(l
 /* The state from now: run, parameters, results; NULL: as they are. */
 static void set_state(Looper *l, CoreBlock *b, bool run, const CoreAtom *params, const CoreAtom *results)
 {
-    uint32_t np = l->fn->nparams, nr = l->fn->nresults;
     CoreAtom *next = arena_array(l->p->arena, CoreAtom, l->nstate);
     next[0] = core_const(SC_BOOL, run);
-    for (uint32_t i = 0; i < np; i++)
-        next[1 + i] = params ? params[i] : state_atom(l, 1 + i);
-    for (uint32_t i = 0; i < nr; i++)
-        next[1 + np + i] = results ? results[i] : state_atom(l, 1 + np + i);
+    for (uint32_t i = 1; i < l->nstate; i++)
+        next[i] = params && i <= l->fn->nparams ? params[i - 1] : state_atom(l, i);
+    for (uint32_t i = 0; results && i < l->fn->nresults; i++)
+        next[l->place[i]] = results[i];
     b->results = next;
     b->nresults = l->nstate;
 }
@@ -96,11 +97,71 @@ static void loop_block(Looper *l, CoreBlock *b)
     }
 }
 
+/* ---- which parameter's place ---- */
+
+typedef struct Places {
+    const CoreFn *fn;
+    bool *changes; /* by parameter: by some call */
+    uint32_t *of;  /* by result: 1 + the parameter that it begins as, or 0 */
+} Places;
+
+/* Which one do updates begin with; or nparams. */
+static uint32_t param_behind(const CoreFn *fn, CoreAtom a)
+{
+    for (const CoreStmt *s; !a.is_const; a = s->kind == CORE_ATOM ? s->atom : s->update.array) {
+        for (uint32_t i = 0; i < fn->nparams; i++)
+            if (fn->params[i] == a.var)
+                return i;
+        s = core_fn_def(fn, a);
+        if (!s || (s->kind != CORE_ATOM && s->kind != CORE_UPDATE))
+            break;
+    }
+    return fn->nparams;
+}
+
+static void find_places(const Places *p, const CoreBlock *b)
+{
+    const CoreFn *fn = p->fn;
+    const CoreStmt *s = tail_stmt(b);
+    if (s && s->kind == CORE_CALL && s->call.fn == fn) {
+        for (uint32_t i = 0; i < fn->nparams; i++)
+            p->changes[i] |= s->call.args[i].is_const || s->call.args[i].var != fn->params[i];
+    } else if (s && s->kind == CORE_IF && tail_calls(fn, b) > 0) {
+        find_places(p, s->if_.then_b);
+        find_places(p, s->if_.else_b);
+    } else {
+        for (uint32_t j = 0; j < fn->nresults; j++)
+            if (p->of[j] == 0 && fn->results[j].rank > 0)
+                p->of[j] = (param_behind(fn, b->results[j]) + 1) % (fn->nparams + 1);
+    }
+}
+
+/* Results that begin as a parameter that calls change take its place, each another one's. */
+static void plan_places(Looper *l)
+{
+    const CoreFn *fn = l->fn;
+    Arena *scratch = arena_create();
+    const Places p = {.fn = fn,
+                      .changes = arena_array(scratch, bool, fn->nparams + 1),
+                      .of = arena_array(scratch, uint32_t, fn->nresults + 1)};
+    find_places(&p, fn->body);
+    l->nstate = 1 + fn->nparams;
+    l->place = arena_array(l->p->arena, uint32_t, fn->nresults + 1);
+    for (uint32_t j = 0; j < fn->nresults; j++) {
+        const uint32_t of = p.of[j];
+        const bool takes =
+            of > 0 && p.changes[of - 1] && core_type_equal(core_var_type(fn, fn->params[of - 1]), fn->results[j]);
+        l->place[j] = takes ? of : l->nstate++;
+        p.changes[takes ? of - 1 : fn->nparams] = false;
+    }
+    arena_destroy(scratch);
+}
+
 /* The old parameters become the loop's; the function gets new ones. */
 static void plan_state(Looper *l, CoreVar *new_params)
 {
     CoreFn *fn = l->fn;
-    l->nstate = 1 + fn->nparams + fn->nresults;
+    plan_places(l);
     l->types = arena_array(l->p->arena, CoreType, l->nstate);
     l->state = arena_array(l->p->arena, CoreVar, l->nstate);
     l->types[0] = core_scalar(SC_BOOL);
@@ -112,8 +173,10 @@ static void plan_state(Looper *l, CoreVar *new_params)
         new_params[i] = core_new_var(l->p, fn, info.type, info.hint);
     }
     for (uint32_t i = 0; i < fn->nresults; i++) {
-        l->types[1 + fn->nparams + i] = fn->results[i];
-        l->state[1 + fn->nparams + i] = core_new_var(l->p, fn, fn->results[i], "result");
+        if (l->place[i] <= fn->nparams)
+            continue;
+        l->types[l->place[i]] = fn->results[i];
+        l->state[l->place[i]] = core_new_var(l->p, fn, fn->results[i], "result");
     }
 }
 
@@ -138,9 +201,10 @@ static void make_loop(CoreProgram *p, CoreFn *fn)
     s->loop.cond = build_end(&l.b, build_begin(&l.b), &run, 1);
     s->loop.body = body;
     build_emit(&l.b, s);
-    build_end(&l.b, none, build_atoms(&l.b, s->vars, s->nvars), s->nvars);
-    outer->results += 1 + fn->nparams;
-    outer->nresults = fn->nresults;
+    CoreAtom *results = arena_array(p->arena, CoreAtom, fn->nresults + 1);
+    for (uint32_t i = 0; i < fn->nresults; i++)
+        results[i] = build_atom(&l.b, s->vars[l.place[i]]);
+    build_end(&l.b, none, results, fn->nresults);
     fn->params = params;
     fn->body = outer;
     fn->recursive = false;

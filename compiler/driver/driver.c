@@ -117,6 +117,7 @@ static bool run_choose_lanes(Compilation *c)
 }
 
 static bool run_lane_loops(Compilation *c) { return core_lane_loops(c->core), true; }
+static bool run_long_loops(Compilation *c) { return core_long_loops(c->core), true; }
 static bool run_lower_loops(Compilation *c) { return core_lower_loops(c->core), true; }
 
 static bool run_flatten(Compilation *c)
@@ -215,6 +216,7 @@ static const Pass passes[] = {
     {"rows apart", STAGE_NONE, run_rows_apart, check_core, NULL},
     {"ends of sorts", STAGE_NONE, run_sort_ends, check_core, NULL},
     {"choose loops", STAGE_NONE, run_choose_loops, check_core, NULL},
+    {"long loops", STAGE_NONE, run_long_loops, check_core, NULL},
     {"choose lanes", STAGE_NONE, run_choose_lanes, check_core, NULL},
     {"loops in lanes", STAGE_NONE, run_lane_loops, check_core, NULL},
     {"values apart", STAGE_NONE, run_values_apart, check_core, NULL},

@@ -534,6 +534,7 @@ void plan_run(const PlanFn *fn, DpRt *rt, DpArg *args, DpArg *results)
     }
     Lists lists;
     lists.used = lists.nallocated = lists.depth = 0;
+    dp_rt_interpreted(rt);
     if (fn->plan->trace)
         trace_start_run(fn->plan->trace, fn);
     run_fn(fn, rt, &lists, values, made);

@@ -314,6 +314,8 @@ uint64_t dp_ctx_n(const DpCtx *c);
  * the flattened one is (params.h). cells: of reductions in an instance, each of `length` elements, that share what they
  * read; length 0: there are none. */
 uint64_t dp_many(DpRt *rt, const DpCtx *c, uint32_t site, uint32_t of, uint64_t cells, uint64_t length);
+/* The plan is interpreted: a CPU goes on with long loops of numbers (host-rounds). */
+void dp_rt_interpreted(DpRt *rt);
 /* A tuning parameter: which, as a DpTuning (params.h). */
 uint64_t dp_tuning(const DpRt *rt, uint32_t of);
 /* Has a round of a loop, so many statements of work, `wide` of them in operations that may go by vectors, so little to

@@ -1,0 +1,262 @@
+/* Loops of numbers outside parallel code are the host's, which an executable compiles, but `dpc run` interprets: some
+ * 50 times as slow. From `--param host-rounds` on the device goes on with them, as one instance:
+ *
+ *     xs = loop (a = x) while c a do B   ==>
+ *         xs = if host-rounds is any number then { loop (a = x) while c a do B } else {
+ *             ys, k = loop (a = x, k = 0) while c a && k < host-rounds do { B; k + 1 }
+ *             if c ys then { map 1 { loop (a = ys) while c a do B }, and index 0 } else { -> ys } }
+ *
+ * A loop with loops in it goes over to the device earlier. Likewise, a call of a function whose calls branch is a loop
+ * with a stack there (stack_loops.c) from the beginning. */
+#include "core/callgraph.h"
+#include "core/choose_lanes_internal.h"
+#include "core/passes.h"
+#include "params.h"
+
+/* MOST_STATEMENTS: of a loop; SHORT: rounds, where their number shows; DEEP: rounds of the host's of a loop without
+ * loops in it for one of a loop with some. */
+enum { MOST_STATEMENTS = 200, SHORT = 1000, DEEP = 64 };
+#define ANY_ROUNDS (INT64_C(1) << 62) /* host-rounds of an executable, at least */
+
+typedef struct LongLoops {
+    CoreBuilder b;
+    StackLoops *stacks; /* or NULL: nothing is recursive */
+    Arena *scratch;
+    CoreCopyMap map;
+    uint32_t budget; /* of statements */
+} LongLoops;
+
+/* ---- what the device may do as well, to the last bit ---- */
+
+typedef struct Glance {
+    const CoreFn *fn;
+    bool loops, other; /* loops; what the device's library computes in another way, or arrays */
+} Glance;
+
+static bool is_elementary(CorePrim op, Scalar type)
+{
+    return scalar_is_float(type) && (op == PRIM_POW || op == PRIM_MOD || op == PRIM_HYPOT || op == PRIM_FMA ||
+                                     (op >= PRIM_EXP && op <= PRIM_TANH));
+}
+
+static void look_at_block(void *ctx, CoreBlock *block)
+{
+    Glance *g = ctx;
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        g->loops |= s->kind == CORE_LOOP;
+        g->other |= s->kind == CORE_PRIM && is_elementary(s->prim.op, core_atom_type(g->fn, s->prim.args[0]).scalar);
+        for (uint32_t k = 0; k < s->nvars; k++)
+            g->other |= core_var_type(g->fn, s->vars[k]).rank > 0;
+        core_stmt_blocks(s, look_at_block, g);
+    }
+}
+
+static void look_for_array(void *ctx, CoreAtom *a)
+{
+    Glance *g = ctx;
+    g->other |= core_atom_type(g->fn, *a).rank > 0;
+}
+
+static bool is_long(LongLoops *l, CoreStmt *s, bool *deep)
+{
+    CoreBlock alone = {.stmts = {.at = &s, .n = 1, .cap = 1}};
+    Glance g = {.fn = l->b.fn};
+    uint32_t statements = 0;
+    if (!core_stmt_is_scalar(s))
+        return false;
+    core_stmt_blocks(s, look_at_block, &g);
+    core_stmt_all_atoms(s, look_for_array, &g);
+    choose_count(&statements, &alone);
+    const uint32_t rounds = g.loops ? SHORT / DEEP : SHORT;
+    const bool few = !s->loop.cond && s->loop.count.is_const && (int64_t)s->loop.count.bits <= rounds;
+    if (g.other || few || statements > MOST_STATEMENTS || 3 * statements > l->budget)
+        return false;
+    l->budget -= 3 * statements;
+    *deep = g.loops;
+    return true;
+}
+
+/* ---- loops ---- */
+
+static CoreStmt *copy_loop(LongLoops *l, CoreStmt *s)
+{
+    CoreBlock alone = {.stmts = {.at = &s, .n = 1, .cap = 1}};
+    return core_copy_within(l->b.p, l->b.fn, &alone, l->scratch, &l->map)->stmts.at[0];
+}
+
+/* What the block binds, as one instance of the device. */
+static CoreAtom *on_device(LongLoops *l, CoreBlock *code)
+{
+    CoreBuilder *b = &l->b;
+    CoreSoac soac = {.domain = core_i64(1), .index = build_var(b, core_scalar(SC_I64), NULL).var, .body = code};
+    const uint32_t n = code->nresults;
+    const CoreAtom *arrays = build_map(b, soac);
+    CoreAtom *results = arena_array(b->p->arena, CoreAtom, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        results[i] = build_index(b, arrays[i], core_i64(0), CORE_NO_SITE);
+    return results;
+}
+
+/* The rounds of a counted loop from `done` on. */
+static void begin_later(LongLoops *l, CoreStmt *s, CoreAtom done)
+{
+    CoreBlock *body = s->loop.body, first = {0}, *outer = l->b.out;
+    s->loop.count = build_prim2(&l->b, PRIM_SUB, s->loop.count, done);
+    if (s->loop.index == CORE_NO_VAR)
+        return;
+    const CoreVar index = s->loop.index;
+    s->loop.index = build_var(&l->b, core_scalar(SC_I64), NULL).var;
+    l->b.out = &first;
+    const CoreAtom sum = build_prim2(&l->b, PRIM_ADD, build_atom(&l->b, s->loop.index), done);
+    CoreStmt *is = build_stmt_into(&l->b, CORE_ATOM, 1, &index);
+    is->atom = sum;
+    build_emit(&l->b, is);
+    l->b.out = outer;
+    core_put_in_front(l->b.p, body, &first);
+}
+
+/* The first rounds, at most so many; are there more? A while loop counts them in one more variable. */
+static CoreAtom first_rounds(LongLoops *l, CoreStmt *s, CoreAtom most)
+{
+    CoreBuilder *b = &l->b;
+    const uint32_t n = s->nvars;
+    if (!s->loop.cond) {
+        const CoreAtom count = s->loop.count;
+        s->loop.count = build_prim2(b, PRIM_MIN, count, most);
+        build_emit(b, s);
+        return build_prim2(b, PRIM_LT, most, count);
+    }
+    const CoreAtom k = build_var(b, core_scalar(SC_I64), NULL), last = build_var(b, core_scalar(SC_I64), NULL);
+    s->loop.params = build_vars_copy(b, s->loop.params, n + 1, n);
+    s->loop.inits = build_atoms_copy(b, s->loop.inits, n + 1, n);
+    s->vars = build_vars_copy(b, s->vars, n + 1, n);
+    s->loop.params[n] = k.var;
+    s->loop.inits[n] = core_i64(0);
+    s->vars[n] = last.var;
+    CoreBlock *body = s->loop.body, *cond = s->loop.cond, *outer = b->out;
+    const CoreStmt asks = *s; /* of the state, as it was */
+    s->nvars = s->loop.nparams = n + 1;
+    b->out = body;
+    body->results = build_atoms_copy(b, body->results, n + 1, n);
+    body->results[n] = build_prim2(b, PRIM_ADD, k, core_i64(1));
+    body->nresults = n + 1;
+    b->out = outer;
+    CoreStmt before = asks;
+    before.loop.cond = core_copy_within(b->p, b->fn, cond, l->scratch, &l->map);
+    b->out = cond;
+    const CoreAtom both[] = {build_prim2(b, PRIM_AND, cond->results[0], build_prim2(b, PRIM_LT, k, most))};
+    build_results(b, cond, both, 1);
+    b->out = outer;
+    build_emit(b, s);
+    return build_condition(b, &before, build_atoms(b, s->vars, n), l->scratch, &l->map);
+}
+
+static CoreAtom host_rounds(LongLoops *l)
+{
+    const CoreType i64 = core_scalar(SC_I64);
+    CoreStmt *param = build_stmt(&l->b, CORE_PARAM, 1, &i64);
+    param->param.of = PARAM_HOST_ROUNDS;
+    build_emit(&l->b, param);
+    return build_atom(&l->b, param->vars[0]);
+}
+
+static void split_loop(LongLoops *l, CoreStmt *s, bool deep)
+{
+    CoreBuilder *b = &l->b;
+    b->span = s->span;
+    CoreAtom most = host_rounds(l);
+    CoreStmt *first = copy_loop(l, s), *later = copy_loop(l, s);
+    CoreStmt *chosen = build_instead(b, s, build_prim2(b, PRIM_LE, core_i64(ANY_ROUNDS), most));
+    chosen->if_.then_b = build_alone(b, s);
+    CoreBlock *outer = build_begin(b);
+    if (deep)
+        most = build_prim2(b, PRIM_DIV, most, core_i64(DEEP));
+    const CoreAtom more = first_rounds(l, first, most);
+    const uint32_t n = s->nvars;
+    CoreBlock *between = build_begin(b);
+    CoreBlock *inside = build_begin(b);
+    for (uint32_t i = 0; i < n; i++)
+        later->loop.inits[i] = build_atom(b, first->vars[i]);
+    if (!later->loop.cond)
+        begin_later(l, later, most);
+    build_emit(b, later);
+    CoreBlock *code = build_end(b, inside, build_atoms(b, later->vars, n), n);
+    CoreBlock *goes_on = build_end(b, between, on_device(l, code), n);
+    (void)build_begin(b);
+    CoreBlock *ends = build_end(b, between, build_atoms(b, first->vars, n), n);
+    chosen->if_.else_b = build_end(b, outer, build_if(b, more, goes_on, ends), n);
+    build_emit(b, chosen);
+}
+
+/* ---- calls ---- */
+
+/* Calls that branch: in rounds of a loop, or several. */
+static bool is_branching(const LongLoops *l, const CoreStmt *s)
+{
+    if (s->kind != CORE_CALL || !l->stacks || !s->call.fn->recursive || core_recurs_together(s->call.fn))
+        return false;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (core_var_type(l->b.fn, s->vars[i]).rank > 0)
+            return false;
+    return stack_loops_scalar(l->stacks, s->call.fn) && stack_loops_chain(l->stacks, s->call.fn);
+}
+
+static void call_on_device(LongLoops *l, CoreStmt *s)
+{
+    CoreBuilder *b = &l->b;
+    b->span = s->span;
+    const CoreAtom most = host_rounds(l);
+    CoreStmt *chosen = build_instead(b, s, build_prim2(b, PRIM_LE, core_i64(ANY_ROUNDS), most));
+    chosen->if_.then_b = build_alone(b, s);
+    CoreBlock *outer = build_begin(b);
+    CoreStmt *call = build_stmt(b, CORE_CALL, s->nvars, s->call.fn->results);
+    call->call = s->call;
+    chosen->if_.else_b = build_end(b, outer, on_device(l, build_alone(b, call)), s->nvars);
+    build_emit(b, chosen);
+}
+
+static void look_in_block(void *ctx, CoreBlock *block)
+{
+    LongLoops *l = ctx;
+    CoreBlock *outer = l->b.out, old = core_take_stmts(block);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        bool deep = false;
+        l->b.out = block;
+        if (s->kind == CORE_LOOP && is_long(l, s, &deep)) {
+            split_loop(l, s, deep);
+        } else if (is_branching(l, s)) {
+            call_on_device(l, s);
+        } else {
+            const bool whole = s->kind == CORE_LOOP && core_stmt_is_scalar(s); /* of arrays: the device's, as it is */
+            if (!core_stmt_soac(s) && s->kind != CORE_LANE && !whole)
+                core_stmt_blocks(s, look_in_block, l);
+            core_push(l->b.p, block, s);
+        }
+    }
+    l->b.out = outer;
+}
+
+void core_long_loops(CoreProgram *p)
+{
+    Arena *scratch = arena_create();
+    const bool *lifted = core_lifted_functions(p, scratch);
+    StackLoops stacks;
+    LongLoops l = {.scratch = scratch, .budget = CHOOSE_COPIED};
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        choose_count(&l.budget, p->fns.at[i]->body);
+        if (p->fns.at[i]->recursive && !l.stacks) {
+            stacks = stack_loops_open(p, scratch);
+            l.stacks = &stacks;
+        }
+    }
+    for (uint32_t i = 0; i < p->fns.n; i++) {
+        if (lifted[i] || p->fns.at[i]->recursive)
+            continue;
+        l.b = (CoreBuilder){.p = p, .fn = p->fns.at[i]};
+        l.map = (CoreCopyMap){0};
+        look_in_block(&l, p->fns.at[i]->body);
+    }
+    arena_destroy(scratch);
+}
