@@ -118,6 +118,9 @@ void core_values_apart(CoreProgram *p);
 void core_long_conditions(CoreProgram *p);
 /* Recursive functions that are called in parallel code and elsewhere become two (lifted_copies.c). */
 void core_lifted_copies(CoreProgram *p);
+/* Tables to whose rows a loop appends, and whose elements it does not look at, are lists of what goes where until the
+ * loop's end (filled_rows.c). True: there are any; then the program is to be simplified. */
+bool core_filled_rows(CoreProgram *p);
 /* Lists that rounds of a loop append to become buffers with room for more (growing_lists.c). True: there are any; then
  * the program is to be simplified. */
 bool core_growing_lists(CoreProgram *p);
