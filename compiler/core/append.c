@@ -97,9 +97,15 @@ bool core_append_more(const CoreMakers *m, CoreAtom domain, CoreAtom length, Cor
 
 bool core_is_length(const CoreMakers *m, CoreAtom xs, CoreAtom n)
 {
-    const CoreStmt *made = core_maker(m, xs), *length = core_maker(m, n);
-    return (made && made->kind == CORE_MAP && core_atom_equal(made->soac.domain, n)) ||
-           (length && length->kind == CORE_LENGTH && core_atom_equal(length->length.array, xs));
+    const CoreStmt *length = core_maker(m, n), *made = core_maker(m, xs);
+    for (;; made = core_maker(m, xs)) { /* updates leave it as it is */
+        if ((made && made->kind == CORE_MAP && core_atom_equal(made->soac.domain, n)) ||
+            (length && length->kind == CORE_LENGTH && core_atom_equal(length->length.array, xs)))
+            return true;
+        if (!made || made->kind != CORE_UPDATE)
+            return false;
+        xs = made->update.array;
+    }
 }
 
 CoreAtom build_append(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, const CoreAtom *ys)

@@ -118,7 +118,11 @@ static bool is_front(const Lists *l, const CoreStmt *s)
 static void mark_stmt(Lists *l, CoreStmt *s)
 {
     switch (s->kind) {
-    case CORE_UPDATE: mark(l, s->vars[0], l->rows ? 0 : root_of(l, s->update.array)); break;
+    case CORE_UPDATE:
+        mark(l, s->vars[0], root_of(l, s->update.array));
+        if (l->rows && l->lists[s->vars[0]].root)
+            rows_note_update(l, l->lists[s->vars[0]].root, s);
+        break;
     case CORE_SLICE: mark(l, s->vars[0], is_front(l, s) ? root_of(l, s->slice.array) : 0); break;
     case CORE_MAP: mark_append(l, s); break;
     case CORE_IF:
@@ -264,7 +268,8 @@ static bool find_lists(Lists *l, CoreStmt *s)
             l->regular[k] &= !l->mixed[k];
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
             l->each[k] = keep[k] && !l->rows ? room_for_each(l, s, k) : 0;
-            const bool stays = keep[k] && l->most[k] > 0 && root_of(l, s->loop.body->results[k]) > 0;
+            const bool stays = keep[k] && l->most[k] > 0 && root_of(l, s->loop.body->results[k]) > 0 &&
+                               !(l->replaced[k] && !l->regular[k]);
             changed |= stays != keep[k];
             any |= stays;
             keep[k] = stays;
@@ -365,7 +370,12 @@ static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
 static void rewrite_update(Lists *l, const CoreStmt *s)
 {
     const List *list = list_of(l, s->update.array);
-    build_check_bounds(&l->b, s->site, s->update.index, list->length);
+    build_check_bounds(&l->b, s->site, s->update.index, l->rows ? rows_count(l, list) : list->length);
+    if (l->rows) {
+        const List updated = rows_updated(l, list, s);
+        set_list(l, s->vars[0], updated.buffer, updated.length);
+        return;
+    }
     set_list(l, s->vars[0], build_changed(&l->b, list->buffer, s->update.index, s->update.value), list->length);
 }
 
@@ -508,6 +518,13 @@ static void rewrite_inside(void *ctx, CoreBlock *b)
     l->b.out = outer;
 }
 
+/* xs[i] with [j] = x, of a list of rows. */
+static bool is_change_of_row(const Lists *l, const CoreStmt *s)
+{
+    const CoreStmt *row = s->kind == CORE_UPDATE ? list_maker(l, s->update.array) : NULL;
+    return row && row->kind == CORE_INDEX && list_of(l, row->index.array);
+}
+
 static void rewrite_stmt(Lists *l, CoreStmt *s)
 {
     l->b.span = s->span;
@@ -516,7 +533,7 @@ static void rewrite_stmt(Lists *l, CoreStmt *s)
     if (s->kind == CORE_MAP && s->nvars > 0 && is_list(l, s->vars[0])) {
         for (uint32_t k = 0; k < s->nvars; k++)
             rewrite_append(l, s, k);
-    } else if (s->kind == CORE_UPDATE && !l->rows && list_of(l, s->update.array)) {
+    } else if (s->kind == CORE_UPDATE && list_of(l, s->update.array)) {
         rewrite_update(l, s);
     } else if (is_front(l, s) && list_of(l, s->slice.array)) {
         rewrite_front(l, s);
@@ -525,6 +542,10 @@ static void rewrite_stmt(Lists *l, CoreStmt *s)
     } else if (s->kind == CORE_LOOP) {
         rewrite_loop(l, s, split_atoms(l, s->loop.params, s->loop.inits, s->loop.nparams));
     } else {
+        if (l->rows && is_change_of_row(l, s)) { /* nobody may want it as a whole */
+            build_check_bounds(&l->b, s->site, s->update.index, build_length(&l->b, s->update.array));
+            s->site = CORE_NO_SITE;
+        }
         if (l->rows)
             core_stmt_blocks(s, rewrite_inside, l);
         l->b.span = s->span;

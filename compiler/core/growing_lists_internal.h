@@ -36,6 +36,7 @@ typedef struct Lists {
     bool mixed[MOST_LISTS]; /* a list of it may be another array, which has no such room */
     /* Of rows: do all have one length, known in front of the loop? */
     bool regular[MOST_LISTS], has_width[MOST_LISTS];
+    bool replaced[MOST_LISTS]; /* rows are, as a whole: then all must have one length */
     CoreAtom width[MOST_LISTS];
 } Lists;
 
@@ -75,5 +76,10 @@ void rows_stop(Lists *l, CoreStmt *s, const CoreVar *params, const CoreStmt *lat
 /* What list `root` begins as, or appends: are its rows as long as those before? */
 void rows_note_begin(Lists *l, uint32_t root, CoreAtom rows);
 void rows_note_append(Lists *l, uint32_t root, const Append *a);
+/* The update of a list of rows: another row, or xs with [i] = xs[i] with [j] = x; and the list with that. rows_change:
+ * the update of the row, or NULL. */
+void rows_note_update(Lists *l, uint32_t root, const CoreStmt *s);
+const CoreStmt *rows_change(const Lists *l, const CoreStmt *s);
+List rows_updated(Lists *l, const List *list, const CoreStmt *s);
 
 #endif

@@ -123,7 +123,7 @@ static void note_row(Lists *l, uint32_t root, CoreAtom row)
 void rows_note_begin(Lists *l, uint32_t root, CoreAtom rows)
 {
     const CoreStmt *s = list_literal(l, rows);
-    l->has_width[root - 1] = false;
+    l->has_width[root - 1] = l->replaced[root - 1] = false;
     l->regular[root - 1] = s != NULL;
     for (uint32_t i = 0; l->regular[root - 1] && i < s->array.n; i++)
         note_row(l, root, s->array.items[i]);
@@ -134,6 +134,50 @@ void rows_note_append(Lists *l, uint32_t root, const Append *a)
     for (uint32_t k = 0; a->items && k < a->items->array.n; k++)
         note_row(l, root, a->items->array.items[k]);
     l->regular[root - 1] &= a->items != NULL;
+}
+
+const CoreStmt *rows_change(const Lists *l, const CoreStmt *s)
+{
+    const CoreStmt *change = list_maker(l, s->update.value), *row = NULL;
+    if (change && change->kind == CORE_UPDATE && core_atom_type(l->b.fn, change->update.value).rank == 0)
+        row = list_maker(l, change->update.array);
+    const bool own = row && row->kind == CORE_INDEX && core_atom_equal(row->index.array, s->update.array) &&
+                     core_atom_equal(row->index.index, s->update.index);
+    return own ? change : NULL;
+}
+
+void rows_note_update(Lists *l, uint32_t root, const CoreStmt *s)
+{
+    if (rows_change(l, s))
+        return;
+    note_row(l, root, s->update.value);
+    l->replaced[root - 1] = true;
+}
+
+List rows_updated(Lists *l, const List *list, const CoreStmt *s)
+{
+    CoreBuilder *b = &l->b;
+    const CoreStmt *change = rows_change(l, s);
+    const bool regular = l->regular[list->root - 1];
+    const CoreAtom width = l->width[list->root - 1],
+                   from = regular ? build_prim2(b, PRIM_MUL, s->update.index, width)
+                                  : build_index(b, list->length, s->update.index, CORE_NO_SITE);
+    List r = *list;
+    if (change) {
+        r.buffer =
+            build_changed(b, list->buffer, build_prim2(b, PRIM_ADD, from, change->update.index), change->update.value);
+        return r;
+    }
+    const CoreType type = core_atom_type(b->fn, list->buffer);
+    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
+    CoreStmt *store = build_stmt(b, CORE_SCATTER, 1, &type);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom to[] = {build_prim2(b, PRIM_ADD, from, i), build_index(b, s->update.value, i, CORE_NO_SITE)};
+    store->soac = (CoreSoac){.domain = width, .index = i.var, .body = build_end(b, outer, to, 2)};
+    store->soac.dests = build_atoms_copy(b, &list->buffer, 1, 1);
+    build_emit(b, store);
+    r.buffer = build_atom(b, store->vars[0]);
+    return r;
 }
 
 bool rows_may_be_long(const Lists *l, const CoreStmt *s)
