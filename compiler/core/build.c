@@ -334,6 +334,17 @@ CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, C
     return emit_one(b, s);
 }
 
+CoreAtom *build_once(CoreBuilder *b, CoreBlock *block)
+{
+    CoreSoac soac = {.domain = core_i64(1), .index = build_var(b, core_scalar(SC_I64), NULL).var, .body = block};
+    const uint32_t n = block->nresults;
+    const CoreAtom *arrays = build_map(b, soac);
+    CoreAtom *results = arena_array(b->p->arena, CoreAtom, n + 1);
+    for (uint32_t i = 0; i < n; i++)
+        results[i] = build_index(b, arrays[i], core_i64(0), CORE_NO_SITE);
+    return results;
+}
+
 CoreAtom build_room(CoreBuilder *b, CoreAtom n, CoreType element)
 {
     CoreBlock *outer = build_begin(b);

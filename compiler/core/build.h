@@ -91,6 +91,8 @@ CoreAtom build_condition(CoreBuilder *b, const CoreStmt *s, const CoreAtom *stat
 CoreAtom *build_if(CoreBuilder *b, CoreAtom cond, CoreBlock *then_b, CoreBlock *else_b);
 CoreAtom *build_call(CoreBuilder *b, CoreFn *fn, const CoreAtom *args);
 CoreAtom *build_map(CoreBuilder *b, CoreSoac soac);
+/* What the block gives, of scalars and sequences, as one instance of parallel code: xs = map 1 { block }; xs[0]. */
+CoreAtom *build_once(CoreBuilder *b, CoreBlock *block);
 /* An array of n such elements with nothing in them (lane_is_room). */
 CoreAtom build_room(CoreBuilder *b, CoreAtom n, CoreType element);
 /* op as an operator on values of this type */

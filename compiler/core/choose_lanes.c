@@ -646,18 +646,13 @@ static void wrap_call(Chooser *c, CoreBlock *block, CoreStmt *s)
     const uint32_t n = s->nvars;
     const CoreVar *vars = s->vars;
     CoreType *types = arena_array(c->p->arena, CoreType, n + 1);
-    CoreSoac soac = {.domain = core_i64(1), .index = build_var(&b, core_scalar(SC_I64), NULL).var};
     for (uint32_t i = 0; i < n; i++)
         types[i] = core_var_type(c->fn, vars[i]);
-    CoreBlock *outer = build_begin(&b);
     build_fresh(&b, s, n, types);
-    build_emit(&b, s);
-    soac.body = build_end(&b, outer, build_atoms(&b, s->vars, n), n);
-    const CoreAtom *arrays = build_map(&b, soac);
+    const CoreAtom *results = build_once(&b, build_alone(&b, s));
     for (uint32_t i = 0; i < n; i++) {
-        CoreStmt *x = build_stmt_into(&b, CORE_INDEX, 1, &vars[i]);
-        x->index.array = arrays[i];
-        x->index.index = core_i64(0);
+        CoreStmt *x = build_stmt_into(&b, CORE_ATOM, 1, &vars[i]);
+        x->atom = results[i];
         build_emit(&b, x);
     }
 }

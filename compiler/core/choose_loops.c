@@ -199,14 +199,8 @@ static CoreBlock *without_rows(LoopChooser *c, CoreBlock *code, GivenRows **give
 static CoreBlock *by_lane(CoreBuilder *b, CoreBlock *code)
 {
     CoreBlock *outer = build_begin(b);
-    CoreSoac soac = {.domain = core_i64(1), .index = build_var(b, core_scalar(SC_I64), NULL).var};
-    soac.body = choose_in_memory(b, code, LANE_OF_LOOP);
-    const uint32_t n = soac.body->nresults;
-    const CoreAtom *arrays = build_map(b, soac);
-    CoreAtom *results = arena_array(b->p->arena, CoreAtom, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        results[i] = build_index(b, arrays[i], core_i64(0), CORE_NO_SITE);
-    return build_end(b, outer, results, n);
+    CoreBlock *lane = choose_in_memory(b, code, LANE_OF_LOOP);
+    return build_end(b, outer, build_once(b, lane), lane->nresults);
 }
 
 static CoreBlock *by_nobody(CoreBuilder *b, const CoreBlock *code)

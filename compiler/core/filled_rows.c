@@ -12,16 +12,16 @@
  * elements of rows in the loop; how many there are is counts[v]. */
 #include "core/append.h"
 #include "core/passes.h"
+#include "core/split_state.h"
 
 #include <string.h>
 
 enum { MOST_PARAMS = 32 };
 
-/* What a version of a table is in the rewritten loop. */
+/* What a version of a table is in the rewritten loop: the parts of its variable (split_state.h). */
 typedef struct Log {
     CoreAtom keys, ranks, values, counts;
 } Log;
-enum { LOG_PARTS = 4 };
 
 /* Row `at` of a version, or that with elements behind it. */
 typedef struct Row {
@@ -34,6 +34,7 @@ typedef struct Row {
 typedef struct Filled {
     CoreBuilder b;
     Arena *scratch;
+    SplitState split;
     CoreMakers makers;
     uint32_t nvars;
     uint32_t *root; /* by variable: 1 + which table of the loop it is a version of */
@@ -238,74 +239,33 @@ static bool find_tables(Filled *f, CoreStmt *s)
 
 /* ---- rewriting ---- */
 
-static bool is_table(const Filled *f, CoreVar v) { return v < f->nvars && f->root[v]; }
-
-static CoreVar *split_vars(Filled *f, const CoreVar *vars, uint32_t n, uint32_t *count)
+static bool is_table(void *ctx, CoreVar v)
 {
-    CoreVar *out = arena_array(f->b.p->arena, CoreVar, LOG_PARTS * n + 1);
-    *count = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        if (!is_table(f, vars[k])) {
-            out[(*count)++] = vars[k];
-            continue;
-        }
-        const CoreType numbers = {SC_I64, 1}, values = core_element(core_var_type(f->b.fn, vars[k]));
-        const Log log = {build_var(&f->b, numbers, "keys"), build_var(&f->b, numbers, "ranks"),
-                         build_var(&f->b, values, "values"), build_var(&f->b, numbers, "counts")};
-        f->log[vars[k]] = log;
-        const CoreAtom parts[LOG_PARTS] = {log.keys, log.ranks, log.values, log.counts};
-        for (uint32_t i = 0; i < LOG_PARTS; i++)
-            out[(*count)++] = parts[i].var;
-    }
-    return out;
+    const Filled *f = ctx;
+    return v < f->nvars && f->root[v];
 }
 
-static CoreAtom *split_atoms(Filled *f, const CoreVar *vars, const CoreAtom *atoms, uint32_t n)
+static void make_log(void *ctx, CoreVar v, CoreVar *parts)
 {
-    CoreAtom *out = arena_array(f->b.p->arena, CoreAtom, LOG_PARTS * n + 1);
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        if (!is_table(f, vars[k])) {
-            out[count++] = atoms[k];
-            continue;
-        }
-        const Log log = f->log[atoms[k].var];
-        const CoreAtom parts[LOG_PARTS] = {log.keys, log.ranks, log.values, log.counts};
-        for (uint32_t i = 0; i < LOG_PARTS; i++)
-            out[count++] = parts[i];
-    }
-    return out;
+    Filled *f = ctx;
+    const CoreType numbers = {SC_I64, 1}, values = core_element(core_var_type(f->b.fn, v));
+    const Log log = {build_var(&f->b, numbers, "keys"), build_var(&f->b, numbers, "ranks"),
+                     build_var(&f->b, values, "values"), build_var(&f->b, numbers, "counts")};
+    f->log[v] = log;
+    parts[0] = log.keys.var;
+    parts[1] = log.ranks.var;
+    parts[2] = log.values.var;
+    parts[3] = log.counts.var;
 }
 
-static void rewrite_stmt(Filled *f, CoreStmt *s);
-
-static void rewrite_block(Filled *f, CoreBlock *b, const CoreVar *vars, uint32_t n)
+static void log_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
 {
-    CoreBlock *outer = f->b.out, old = core_take_stmts(b);
-    f->b.out = b;
-    for (uint32_t i = 0; i < old.stmts.n; i++)
-        rewrite_stmt(f, old.stmts.at[i]);
-    if (vars) {
-        uint32_t count = 0;
-        b->results = split_atoms(f, vars, old.results, n);
-        for (uint32_t k = 0; k < n; k++)
-            count += is_table(f, vars[k]) ? LOG_PARTS : 1;
-        b->nresults = count;
-    }
-    f->b.out = outer;
-}
-
-static void rewrite_loop(Filled *f, CoreStmt *s, CoreAtom *inits)
-{
-    const CoreVar *vars = s->vars, *params = s->loop.params;
-    const uint32_t n = s->loop.nparams;
-    s->loop.inits = inits;
-    s->loop.params = split_vars(f, params, n, &s->loop.nparams);
-    if (s->loop.cond)
-        rewrite_block(f, s->loop.cond, NULL, 0);
-    rewrite_block(f, s->loop.body, params, n);
-    s->vars = split_vars(f, vars, n, &s->nvars);
-    core_push(f->b.p, f->b.out, s);
+    (void)v;
+    const Log log = ((Filled *)ctx)->log[a.var];
+    parts[0] = log.keys;
+    parts[1] = log.ranks;
+    parts[2] = log.values;
+    parts[3] = log.counts;
 }
 
 static void name(Filled *f, CoreVar v, CoreAtom a)
@@ -367,19 +327,15 @@ static void rewrite_update(Filled *f, const CoreStmt *s)
     f->log[s->vars[0]] = log;
 }
 
-static void rewrite_stmt(Filled *f, CoreStmt *s)
+static void rewrite_stmt(void *ctx, CoreStmt *s)
 {
+    Filled *f = ctx;
     f->b.span = s->span;
     const Row *row = s->nvars == 1 && s->vars[0] < f->nvars ? f->row[s->vars[0]] : NULL;
     if (s->kind == CORE_IF) {
-        const CoreVar *vars = s->vars;
-        const uint32_t n = s->nvars;
-        rewrite_block(f, s->if_.then_b, vars, n);
-        rewrite_block(f, s->if_.else_b, vars, n);
-        s->vars = split_vars(f, vars, n, &s->nvars);
-        core_push(f->b.p, f->b.out, s);
+        split_if(&f->split, s);
     } else if (s->kind == CORE_LOOP) {
-        rewrite_loop(f, s, split_atoms(f, s->loop.params, s->loop.inits, s->loop.nparams));
+        split_loop(&f->split, s, split_atoms(&f->split, s->loop.params, s->loop.inits, s->loop.nparams));
     } else if (s->kind == CORE_ATOM && root_of(f, s->atom)) {
         f->log[s->vars[0]] = f->log[s->atom.var];
     } else if (s->kind == CORE_UPDATE && root_of(f, s->update.array)) {
@@ -409,7 +365,7 @@ static CoreAtom numbers(CoreBuilder *b, CoreAtom n)
 static CoreAtom *begin_logs(Filled *f, CoreStmt *s)
 {
     CoreBuilder *b = &f->b;
-    CoreAtom *inits = arena_array(b->p->arena, CoreAtom, LOG_PARTS * s->loop.nparams + 1);
+    CoreAtom *inits = arena_array(b->p->arena, CoreAtom, MOST_PARTS * s->loop.nparams + 1);
     uint32_t n = 0;
     for (uint32_t k = 0; k < s->loop.nparams; k++) {
         if (!is_table(f, s->loop.params[k])) {
@@ -466,7 +422,7 @@ static void fill_in_block(void *ctx, CoreBlock *b)
         f->b.span = s->span;
         for (uint32_t k = 0; k < n; k++)
             f->root[vars[k]] = f->root[s->loop.params[k]];
-        rewrite_loop(f, s, begin_logs(f, s));
+        split_loop(&f->split, s, begin_logs(f, s));
         for (uint32_t k = 0; k < n; k++)
             if (f->root[vars[k]]) {
                 end_log(f, vars[k], &f->log[vars[k]]);
@@ -481,6 +437,7 @@ static bool fill_in_function(CoreProgram *p, CoreFn *fn)
     Arena *scratch = arena_create();
     const uint32_t n = fn->vars.n + 1;
     Filled f = {.b = {.p = p, .fn = fn}, .scratch = scratch, .nvars = fn->vars.n};
+    f.split = (SplitState){&f.b, &f, MOST_PARTS, is_table, make_log, log_parts, NULL, rewrite_stmt};
     f.makers = core_makers_of(fn, scratch);
     f.root = arena_array(scratch, uint32_t, n);
     f.row = arena_array(scratch, Row *, n);

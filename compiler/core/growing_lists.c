@@ -387,88 +387,33 @@ static void rewrite_front(Lists *l, const CoreStmt *s)
     set_list(l, s->vars[0], list->buffer, s->slice.to);
 }
 
-static bool is_list(const Lists *l, CoreVar v) { return v < l->nvars && l->lists[v].root; }
-
-/* vars, of which those that are lists become two each. */
-static CoreVar *split_vars(Lists *l, const CoreVar *vars, uint32_t n, uint32_t *count)
+static bool is_list(void *ctx, CoreVar v)
 {
-    CoreVar *out = arena_array(l->b.p->arena, CoreVar, 2 * n + 1);
-    *count = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        if (!is_list(l, vars[k])) {
-            out[(*count)++] = vars[k];
-            continue;
-        }
-        const CoreType type = core_var_type(l->b.fn, vars[k]);
-        const bool ends = l->rows && !l->regular[l->lists[vars[k]].root - 1];
-        const CoreAtom buffer = build_var(&l->b, l->rows ? core_element(type) : type, NULL);
-        const CoreAtom length = build_var(&l->b, (CoreType){.scalar = SC_I64, .rank = ends ? 1 : 0}, NULL);
-        set_list(l, vars[k], buffer, length);
-        out[(*count)++] = buffer.var;
-        out[(*count)++] = length.var;
-    }
-    return out;
+    const Lists *l = ctx;
+    return v < l->nvars && l->lists[v].root;
 }
 
-/* The same of what they are given. */
-static CoreAtom *split_atoms(Lists *l, const CoreVar *vars, const CoreAtom *atoms, uint32_t n)
+static void make_list(void *ctx, CoreVar v, CoreVar *parts)
 {
-    CoreAtom *out = arena_array(l->b.p->arena, CoreAtom, 2 * n + 1);
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        if (!is_list(l, vars[k])) {
-            out[count++] = whole(l, atoms[k]);
-            continue;
-        }
-        const List list = as_list(l, l->lists[vars[k]].root, atoms[k]);
-        out[count++] = list.buffer;
-        out[count++] = list.length;
-    }
-    return out;
+    Lists *l = ctx;
+    const CoreType type = core_var_type(l->b.fn, v);
+    const bool ends = l->rows && !l->regular[l->lists[v].root - 1];
+    const CoreAtom buffer = build_var(&l->b, l->rows ? core_element(type) : type, NULL);
+    const CoreAtom length = build_var(&l->b, (CoreType){.scalar = SC_I64, .rank = ends ? 1 : 0}, NULL);
+    set_list(l, v, buffer, length);
+    parts[0] = buffer.var;
+    parts[1] = length.var;
 }
 
-static void rewrite_stmt(Lists *l, CoreStmt *s);
-
-/* The block's statements; its results are those of the variables. */
-static void rewrite_block(Lists *l, CoreBlock *b, const CoreVar *vars, uint32_t n)
+static void list_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
 {
-    CoreBlock *outer = l->b.out, old = core_take_stmts(b);
-    l->b.out = b;
-    for (uint32_t i = 0; i < old.stmts.n; i++)
-        rewrite_stmt(l, old.stmts.at[i]);
-    if (vars) {
-        uint32_t count = 0;
-        b->results = split_atoms(l, vars, old.results, n);
-        for (uint32_t k = 0; k < n; k++)
-            count += is_list(l, vars[k]) ? 2 : 1;
-        b->nresults = count;
-    }
-    l->b.out = outer;
+    Lists *l = ctx;
+    const List list = as_list(l, l->lists[v].root, a);
+    parts[0] = list.buffer;
+    parts[1] = list.length;
 }
 
-static void rewrite_if(Lists *l, CoreStmt *s)
-{
-    const CoreVar *vars = s->vars;
-    const uint32_t n = s->nvars;
-    rewrite_block(l, s->if_.then_b, vars, n);
-    rewrite_block(l, s->if_.else_b, vars, n);
-    s->vars = split_vars(l, vars, n, &s->nvars);
-    core_push(l->b.p, l->b.out, s);
-}
-
-/* Its inits have become those of the buffers. */
-static void rewrite_loop(Lists *l, CoreStmt *s, const CoreAtom *inits)
-{
-    const CoreVar *vars = s->vars, *params = s->loop.params;
-    const uint32_t n = s->loop.nparams;
-    s->loop.inits = (CoreAtom *)(uintptr_t)inits;
-    s->loop.params = split_vars(l, params, n, &s->loop.nparams);
-    if (s->loop.cond)
-        rewrite_block(l, s->loop.cond, NULL, 0);
-    rewrite_block(l, s->loop.body, params, n);
-    s->vars = split_vars(l, vars, n, &s->nvars);
-    core_push(l->b.p, l->b.out, s);
-}
+static CoreAtom whole_of(void *ctx, CoreAtom a) { return whole(ctx, a); }
 
 /* v = a */
 static void name(Lists *l, CoreVar v, CoreAtom a)
@@ -525,8 +470,9 @@ static bool is_change_of_row(const Lists *l, const CoreStmt *s)
     return row && row->kind == CORE_INDEX && list_of(l, row->index.array);
 }
 
-static void rewrite_stmt(Lists *l, CoreStmt *s)
+static void rewrite_stmt(void *ctx, CoreStmt *s)
 {
+    Lists *l = ctx;
     l->b.span = s->span;
     if (rewrite_access(l, s))
         return;
@@ -538,9 +484,9 @@ static void rewrite_stmt(Lists *l, CoreStmt *s)
     } else if (is_front(l, s) && list_of(l, s->slice.array)) {
         rewrite_front(l, s);
     } else if (s->kind == CORE_IF) {
-        rewrite_if(l, s);
+        split_if(&l->split, s);
     } else if (s->kind == CORE_LOOP) {
-        rewrite_loop(l, s, split_atoms(l, s->loop.params, s->loop.inits, s->loop.nparams));
+        split_loop(&l->split, s, split_atoms(&l->split, s->loop.params, s->loop.inits, s->loop.nparams));
     } else {
         if (l->rows && is_change_of_row(l, s)) { /* nobody may want it as a whole */
             build_check_bounds(&l->b, s->site, s->update.index, build_length(&l->b, s->update.array));
@@ -558,7 +504,7 @@ static void rewrite_stmt(Lists *l, CoreStmt *s)
 static CoreAtom *begin_lists(Lists *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
-    CoreAtom *inits = split_atoms(l, s->loop.params, s->loop.inits, s->loop.nparams);
+    CoreAtom *inits = split_atoms(&l->split, s->loop.params, s->loop.inits, s->loop.nparams);
     for (uint32_t k = 0, at = 0; k < s->loop.nparams; at += is_list(l, s->loop.params[k++]) ? 2 : 1) {
         if (!is_list(l, s->loop.params[k]) || l->each[k] == 0)
             continue;
@@ -613,7 +559,7 @@ static void grow_loop(Lists *l, CoreBlock *block, CoreStmt *s)
     l->b.span = s->span;
     CoreStmt *late = l->rows && rows_may_be_long(l, s) ? rows_go_on(l, s) : NULL;
     const CoreVar *params = s->loop.params;
-    rewrite_loop(l, s, begin_lists(l, s));
+    split_loop(&l->split, s, begin_lists(l, s));
     if (late) {
         rows_stop(l, s, params, late);
         continue_loop(l, s, late, vars, n);
@@ -651,6 +597,7 @@ static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted, bool rows)
 {
     Arena *scratch = arena_create();
     Lists l = {.b = {.p = p, .fn = fn}, .nvars = fn->vars.n, .rows = rows, .parallel = lifted, .scratch = scratch};
+    l.split = (SplitState){&l.b, &l, 2, is_list, make_list, list_parts, whole_of, rewrite_stmt};
     l.lists = arena_array(scratch, List, fn->vars.n + 1);
     l.makers = core_makers_of(fn, scratch);
     l.inside = arena_array(scratch, bool, fn->vars.n + 1);

@@ -4,6 +4,7 @@
 #define DPC_GROWING_LISTS_INTERNAL_H
 
 #include "core/append.h"
+#include "core/split_state.h"
 
 enum { MOST_LISTS = 64 }; /* state of a loop */
 
@@ -17,7 +18,8 @@ typedef struct List {
 
 typedef struct Lists {
     CoreBuilder b;
-    uint32_t nvars; /* of the function, before anything was rewritten */
+    SplitState split; /* lists become two variables */
+    uint32_t nvars;   /* of the function, before anything was rewritten */
     bool found;
     bool rows; /* lists of rows are looked for, not of numbers */
     List *lists;

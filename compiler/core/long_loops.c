@@ -85,19 +85,6 @@ static CoreStmt *copy_loop(LongLoops *l, CoreStmt *s)
     return core_copy_within(l->b.p, l->b.fn, &alone, l->scratch, &l->map)->stmts.at[0];
 }
 
-/* What the block binds, as one instance of the device. */
-static CoreAtom *on_device(LongLoops *l, CoreBlock *code)
-{
-    CoreBuilder *b = &l->b;
-    CoreSoac soac = {.domain = core_i64(1), .index = build_var(b, core_scalar(SC_I64), NULL).var, .body = code};
-    const uint32_t n = code->nresults;
-    const CoreAtom *arrays = build_map(b, soac);
-    CoreAtom *results = arena_array(b->p->arena, CoreAtom, n + 1);
-    for (uint32_t i = 0; i < n; i++)
-        results[i] = build_index(b, arrays[i], core_i64(0), CORE_NO_SITE);
-    return results;
-}
-
 /* The rounds of a counted loop from `done` on. */
 static void begin_later(LongLoops *l, CoreStmt *s, CoreAtom done)
 {
@@ -182,7 +169,7 @@ static void split_loop(LongLoops *l, CoreStmt *s, bool deep)
         begin_later(l, later, most);
     build_emit(b, later);
     CoreBlock *code = build_end(b, inside, build_atoms(b, later->vars, n), n);
-    CoreBlock *goes_on = build_end(b, between, on_device(l, code), n);
+    CoreBlock *goes_on = build_end(b, between, build_once(b, code), n);
     (void)build_begin(b);
     CoreBlock *ends = build_end(b, between, build_atoms(b, first->vars, n), n);
     chosen->if_.else_b = build_end(b, outer, build_if(b, more, goes_on, ends), n);
@@ -212,7 +199,7 @@ static void call_on_device(LongLoops *l, CoreStmt *s)
     CoreBlock *outer = build_begin(b);
     CoreStmt *call = build_stmt(b, CORE_CALL, s->nvars, s->call.fn->results);
     call->call = s->call;
-    chosen->if_.else_b = build_end(b, outer, on_device(l, build_alone(b, call)), s->nvars);
+    chosen->if_.else_b = build_end(b, outer, build_once(b, build_alone(b, call)), s->nvars);
     build_emit(b, chosen);
 }
 
