@@ -43,6 +43,71 @@ static void note_vars(void *ctx, CoreBlock *b)
 
 /* ---- appends ---- */
 
+/* Behind updates. */
+static CoreAtom before_updates(const Lists *l, CoreAtom a)
+{
+    const CoreStmt *s = list_maker(l, a);
+    for (; s && (s->kind == CORE_UPDATE || s->kind == CORE_ATOM); s = list_maker(l, a))
+        a = s->kind == CORE_UPDATE ? s->update.array : s->atom;
+    return a;
+}
+
+/* Do both have one length, as sequences that are made for so many, or the state of a loop that keeps them alike? */
+static bool are_alike(const Lists *l, CoreAtom x, CoreAtom y)
+{
+    x = before_updates(l, x);
+    y = before_updates(l, y);
+    if (x.is_const || y.is_const)
+        return false;
+    const CoreStmt *a = list_maker(l, x), *b = list_maker(l, y);
+    if (x.var < l->nvars && y.var < l->nvars && l->alike[x.var] && l->alike[x.var] == l->alike[y.var])
+        return true;
+    if (!a || !b || a->kind != b->kind)
+        return false;
+    if (a->kind == CORE_ARRAY)
+        return a->array.n == b->array.n;
+    if (a->kind == CORE_MAP)
+        return !a->soac.guard && !b->soac.guard && core_atom_equal(a->soac.domain, b->soac.domain);
+    if (a->kind != CORE_IF || a != b)
+        return false;
+    const uint32_t i = core_stmt_result(a, x), j = core_stmt_result(a, y);
+    return are_alike(l, a->if_.then_b->results[i], a->if_.then_b->results[j]) &&
+           are_alike(l, a->if_.else_b->results[i], a->if_.else_b->results[j]);
+}
+
+/* What the loop's state has in common: it is taken to be so, and rounds are asked. */
+static void note_alike(Lists *l, const CoreStmt *s)
+{
+    const uint32_t n = s->loop.nparams;
+    for (uint32_t k = 0; k < n; k++) {
+        l->alike[s->loop.params[k]] = 0;
+        if (core_var_type(l->b.fn, s->loop.params[k]).rank == 0)
+            continue;
+        l->alike[s->loop.params[k]] = k + 1;
+        for (uint32_t m = 0; m < k; m++)
+            if (l->alike[s->loop.params[m]] == m + 1 && are_alike(l, s->loop.inits[k], s->loop.inits[m]))
+                l->alike[s->loop.params[k]] = m + 1;
+    }
+    for (bool again = true; again;) {
+        again = false;
+        for (uint32_t k = 0; k < n; k++) {
+            const uint32_t with = l->alike[s->loop.params[k]];
+            if (with == 0 || with == k + 1 || are_alike(l, s->loop.body->results[k], s->loop.body->results[with - 1]))
+                continue;
+            l->alike[s->loop.params[k]] = k + 1;
+            again = true;
+        }
+    }
+}
+
+/* Is n the length of all of it? */
+static bool is_whole_length(const Lists *l, CoreAtom xs, CoreAtom n)
+{
+    const CoreStmt *length = list_maker(l, n);
+    return core_is_length(&l->makers, xs, n) ||
+           (length && length->kind == CORE_LENGTH && are_alike(l, xs, length->length.array));
+}
+
 static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
 {
     CoreAppend append;
@@ -50,7 +115,7 @@ static Append append_of(const Lists *l, const CoreStmt *map, uint32_t k)
         return (Append){.is = false};
     const CoreStmt *items = list_literal(l, append.right);
     CoreAtom more;
-    if ((l->rows && !core_is_length(&l->makers, append.left, append.length)) ||
+    if ((l->rows && !is_whole_length(l, append.left, append.length)) ||
         !core_append_more(&l->makers, map->soac.domain, append.length, &more) ||
         core_atom_equal(more, append.length)) /* a list that doubles is copied even so */
         return (Append){.is = false};
@@ -247,6 +312,7 @@ static bool find_lists(Lists *l, CoreStmt *s)
         return false;
     l->looked++;
     core_stmt_binders(s, note_bound, l);
+    note_alike(l, s);
     for (uint32_t k = 0; k < s->loop.nparams; k++) { /* other rows would be taken apart in each round around */
         const bool once = l->around == 0 || list_literal(l, s->loop.inits[k]);
         keep[k] = grows(l, s->loop.params[k]) && (once || !l->rows);
@@ -593,12 +659,44 @@ static void grow_in_block(void *ctx, CoreBlock *b)
     l->b.out = out;
 }
 
+/* In loops, appends to lists of rows and of numbers by one map become one each. */
+static void apart_in_block(void *ctx, CoreBlock *b)
+{
+    Lists *l = ctx;
+    CoreBlock old = core_take_stmts(b);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        CoreAppend append;
+        bool mixed = false, all = s->kind == CORE_MAP && s->nvars > 1;
+        for (uint32_t k = 0; all && k < s->nvars; k++) {
+            all = core_as_append(s, k, &append);
+            mixed |= core_var_type(l->b.fn, s->vars[k]).rank != core_var_type(l->b.fn, s->vars[0]).rank;
+        }
+        l->around += s->kind == CORE_LOOP;
+        core_stmt_blocks(s, apart_in_block, l);
+        l->around -= s->kind == CORE_LOOP;
+        const bool apart = all && mixed && l->around > 0;
+        l->b.out = b;
+        l->b.span = s->span;
+        for (uint32_t k = 0; apart && k < s->nvars; k++) {
+            (void)core_as_append(s, k, &append);
+            (void)build_append(&l->b, s->soac.domain, append.left, append.length, &append.right);
+            b->stmts.at[b->stmts.n - 1]->vars[0] = s->vars[k];
+        }
+        if (!apart)
+            core_push(l->b.p, b, s);
+    }
+}
+
 static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted, bool rows)
 {
     Arena *scratch = arena_create();
-    Lists l = {.b = {.p = p, .fn = fn}, .nvars = fn->vars.n, .rows = rows, .parallel = lifted, .scratch = scratch};
+    Lists l = {.b = {.p = p, .fn = fn}, .rows = rows, .parallel = lifted, .scratch = scratch};
     l.split = (SplitState){&l.b, &l, 2, is_list, make_list, list_parts, whole_of, rewrite_stmt};
+    apart_in_block(&l, fn->body);
+    l.nvars = fn->vars.n;
     l.lists = arena_array(scratch, List, fn->vars.n + 1);
+    l.alike = arena_array(scratch, uint32_t, fn->vars.n + 1);
     l.makers = core_makers_of(fn, scratch);
     l.inside = arena_array(scratch, bool, fn->vars.n + 1);
     l.bound = arena_array(scratch, uint32_t, fn->vars.n + 1);

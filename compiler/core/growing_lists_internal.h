@@ -30,6 +30,7 @@ typedef struct Lists {
     uint32_t looked; /* how many of these there were */
     Arena *scratch;
     CoreCopyMap copies;
+    uint32_t *alike; /* by variable, of the state of the loop at hand: which are equally long in each round, or 0 */
     uint32_t around; /* loops around that which is looked at */
     uint32_t rounds; /* loops around the statement at hand, in that which is looked at */
     /* Of the loop at hand, by parameter: how many elements all appends have, each round at most, or UNKNOWN; for how
