@@ -48,56 +48,72 @@ static void emit_loads(Machine *m, Point *point)
     point->code = m->b.out;
 }
 
-/* ---- the rounds' results: point, depth, where a frame is written, registers, the frame ---- */
+/* ---- the rounds' state: point, depth, registers, arrays that are kept, threads, stacks ---- */
 
-typedef VEC(CoreType) Types;
+static uint32_t stacks_of(const Machine *m) { return m->sizes[PART_FLOATS] ? 2 : 1; }
 
-static Types types_of_round(const Machine *m)
+static CoreVars state_of(const Machine *m)
 {
-    Types types = {0};
-    for (int i = 0; i < 3; i++)
-        vec_push(m->scratch, &types, core_scalar(SC_I64));
+    CoreVars vars = {0};
+    vec_push(m->scratch, &vars, m->pc);
+    vec_push(m->scratch, &vars, m->depth);
     for (uint32_t f = 0; f < REGISTER_FILES; f++)
         for (uint32_t i = 0; i < m->registers[f].n; i++)
-            vec_push(m->scratch, &types, file_type(f));
+            vec_push(m->scratch, &vars, m->registers[f].at[i]);
     for (int k = 0; k < SCALAR_COUNT; k++)
         if (m->keeps[k]) {
-            vec_push(m->scratch, &types, core_scalar(SC_I64));
-            vec_push(m->scratch, &types, ((CoreType){(Scalar)k, 1}));
+            vec_push(m->scratch, &vars, m->used[k]);
+            vec_push(m->scratch, &vars, m->kept[k]);
         }
     for (uint32_t t = 0; t < m->nthreads; t++)
-        vec_push(m->scratch, &types, core_var_type(m->fn, m->threads[t].now));
-    for (int part = 0; part < PART_COUNT; part++)
-        for (uint32_t i = 0; i < m->sizes[part]; i++)
-            vec_push(m->scratch, &types, core_scalar(part_scalar(m, (StackPart)part)));
+        vec_push(m->scratch, &vars, m->threads[t].now);
+    for (uint32_t part = 0; part < stacks_of(m); part++)
+        vec_push(m->scratch, &vars, m->stacks[part]);
+    return vars;
+}
+
+static CoreType *types_of(const Machine *m, const CoreVars *vars)
+{
+    CoreType *types = arena_array(m->scratch, CoreType, vars->n + 1);
+    for (uint32_t i = 0; i < vars->n; i++)
+        types[i] = core_var_type(m->fn, vars->at[i]);
     return types;
 }
 
-/* Where the registers of a type begin among what a round gives. */
+/* Where the registers of a type begin in the state. */
 static uint32_t first_register(const Machine *m, CoreType type)
 {
-    uint32_t n = 3;
+    uint32_t n = 2;
     for (uint32_t f = 0; f < file_of(type); f++)
         n += m->registers[f].n;
     return n;
 }
 
-static void fill_frame(Machine *m, CoreAtom *out, const Exit *e)
+/* The stacks, with the exit's frame as number `depth`, if it pushes one. */
+static void push_frame(Machine *m, CoreAtom *out, const Exit *e, CoreAtom depth)
 {
-    CoreAtom *parts[PART_COUNT] = {out, out + m->sizes[PART_INTEGERS]};
-    for (uint32_t i = 0; i < m->sizes[PART_INTEGERS]; i++)
-        out[i] = core_i64(0);
-    for (uint32_t i = 0; i < m->sizes[PART_FLOATS]; i++)
-        parts[PART_FLOATS][i] = core_const(m->floats, 0);
-    if (!e->frame)
-        return;
-    *parts[PART_INTEGERS]++ = core_i64(e->frame->number);
-    for (uint32_t i = 0; i < e->frame->read.n; i++) {
-        const CoreType type = core_atom_type(m->fn, e->saved[i]);
-        const StackPart part = stack_part(type);
-        *parts[part]++ =
-            type.rank > 0 ? build_length(&m->b, e->saved[i]) : stack_convert(m, e->saved[i], part_scalar(m, part));
+    CoreAtom stacks[PART_COUNT];
+    uint32_t used[PART_COUNT] = {0, 0};
+    for (uint32_t part = 0; part < stacks_of(m); part++)
+        stacks[part] = var_atom(m, m->stacks[part]);
+    for (uint32_t i = 0; e->frame && i <= e->frame->read.n; i++) {
+        CoreAtom value = core_i64(e->frame->number);
+        StackPart part = PART_INTEGERS;
+        if (i > 0) {
+            const CoreType type = core_atom_type(m->fn, e->saved[i - 1]);
+            part = stack_part(type);
+            value = type.rank > 0 ? build_length(&m->b, e->saved[i - 1])
+                                  : stack_convert(m, e->saved[i - 1], part_scalar(m, part));
+        }
+        CoreStmt *s = build_stmt(&m->b, CORE_UPDATE, 1, &(CoreType){part_scalar(m, part), 1});
+        s->update.array = stacks[part];
+        s->update.index = slot_at(m, depth, part, used[part]++);
+        s->update.value = value;
+        build_emit(&m->b, s);
+        stacks[part] = build_atom(&m->b, s->vars[0]);
     }
+    for (uint32_t part = 0; part < stacks_of(m); part++)
+        out[part] = stacks[part];
 }
 
 /* ---- arrays of frames ---- */
@@ -153,9 +169,9 @@ static uint32_t fill_kept(Machine *m, CoreAtom *out, const Exit *e)
     return n;
 }
 
-static void finish_exit(Machine *m, const Exit *e, const Types *types)
+static void finish_exit(Machine *m, const Exit *e, uint32_t nstate)
 {
-    CoreAtom *out = arena_array(m->p->arena, CoreAtom, types->n + 1);
+    CoreAtom *out = arena_array(m->p->arena, CoreAtom, nstate + 1);
     Registers r = {0};
     m->b.out = e->block;
     CoreAtom depth = var_atom(m, m->depth);
@@ -169,8 +185,7 @@ static void finish_exit(Machine *m, const Exit *e, const Types *types)
             build_index(&m->b, var_atom(m, m->stacks[PART_INTEGERS]), slot_at(m, top, PART_INTEGERS, 0), CORE_NO_SITE);
     }
     out[1] = e->frame ? build_prim2(&m->b, PRIM_ADD, depth, core_i64(1)) : depth;
-    out[2] = depth;
-    uint32_t n = 3;
+    uint32_t n = 2;
     for (uint32_t f = 0; f < REGISTER_FILES; f++)
         for (uint32_t i = 0; i < m->registers[f].n; i++)
             out[n++] = var_atom(m, m->registers[f].at[i]);
@@ -181,14 +196,14 @@ static void finish_exit(Machine *m, const Exit *e, const Types *types)
     n += fill_kept(m, out + n, e);
     for (uint32_t t = 0; t < m->nthreads; t++)
         out[n++] = e->versions[t];
-    fill_frame(m, out + n, e);
+    push_frame(m, out + n, e, depth);
     e->block->results = out;
-    e->block->nresults = types->n;
+    e->block->nresults = nstate;
 }
 
-static void finish_branch(Machine *m, const Exit *e, const Types *types)
+static void finish_branch(Machine *m, const Exit *e, const CoreType *types, uint32_t nstate)
 {
-    build_fresh(&m->b, e->branch, types->n, types->at);
+    build_fresh(&m->b, e->branch, nstate, types);
     build_return(&m->b, e->block, e->branch);
 }
 
@@ -206,71 +221,10 @@ static CoreBlock *dispatch(Machine *m, uint32_t from, uint32_t to)
 
 /* ---- the loops ---- */
 
-/* The rounds' state: point, depth, registers, threads, stacks; and for the loop around it the number of frames there is
- * room for. */
-typedef struct State {
-    CoreVars vars;
-    CoreAtom *inits;
-} State;
-
-static uint32_t stacks_of(const Machine *m) { return m->sizes[PART_FLOATS] ? 2 : 1; }
-
-static CoreVars state_of(const Machine *m)
-{
-    CoreVars vars = {0};
-    vec_push(m->scratch, &vars, m->pc);
-    vec_push(m->scratch, &vars, m->depth);
-    for (uint32_t f = 0; f < REGISTER_FILES; f++)
-        for (uint32_t i = 0; i < m->registers[f].n; i++)
-            vec_push(m->scratch, &vars, m->registers[f].at[i]);
-    for (int k = 0; k < SCALAR_COUNT; k++)
-        if (m->keeps[k]) {
-            vec_push(m->scratch, &vars, m->used[k]);
-            vec_push(m->scratch, &vars, m->kept[k]);
-        }
-    for (uint32_t t = 0; t < m->nthreads; t++)
-        vec_push(m->scratch, &vars, m->threads[t].now);
-    for (uint32_t part = 0; part < stacks_of(m); part++)
-        vec_push(m->scratch, &vars, m->stacks[part]);
-    return vars;
-}
-
-static CoreBlock *round_of(Machine *m)
-{
-    CoreBlock *block = dispatch(m, 0, m->points.n);
-    const uint32_t nregisters = state_of(m).n - 2 - stacks_of(m);
-    const CoreAtom *given = block->results;
-    CoreAtom *next = arena_array(m->p->arena, CoreAtom, nregisters + 5);
-    uint32_t n = 0;
-    next[n++] = given[0];
-    next[n++] = given[1];
-    for (uint32_t i = 0; i < nregisters; i++)
-        next[n++] = given[3 + i];
-    m->b.out = block;
-    const CoreAtom *frame = given + 3 + nregisters;
-    for (uint32_t part = 0; part < stacks_of(m); part++) {
-        CoreAtom stack = var_atom(m, m->stacks[part]);
-        for (uint32_t k = 0; k < m->sizes[part]; k++) {
-            CoreStmt *s = build_stmt(&m->b, CORE_UPDATE, 1, &(CoreType){part_scalar(m, (StackPart)part), 1});
-            s->update.array = stack;
-            s->update.index = slot_at(m, given[2], (StackPart)part, k);
-            s->update.value = *frame++;
-            build_emit(&m->b, s);
-            stack = build_atom(&m->b, s->vars[0]);
-        }
-        next[n++] = stack;
-    }
-    build_results(&m->b, block, next, n);
-    return block;
-}
-
 /* Builds a loop over these variables, which begin as inits; the body is `round`. Returns what they are behind it. */
 static CoreAtom *build_while(Machine *m, CoreVars vars, const CoreAtom *inits, CoreBlock *cond, CoreBlock *round)
 {
-    CoreType *types = arena_array(m->scratch, CoreType, vars.n + 1);
-    for (uint32_t i = 0; i < vars.n; i++)
-        types[i] = core_var_type(m->fn, vars.at[i]);
-    CoreStmt *s = build_stmt(&m->b, CORE_LOOP, vars.n, types);
+    CoreStmt *s = build_stmt(&m->b, CORE_LOOP, vars.n, types_of(m, &vars));
     s->loop.params = build_vars_copy(&m->b, vars.at, vars.n, vars.n);
     s->loop.inits = build_atoms_copy(&m->b, inits, vars.n, vars.n);
     s->loop.nparams = vars.n;
@@ -348,7 +302,7 @@ static CoreAtom *begin_state(Machine *m, const CoreVars *inside, CoreAtom room)
         const CoreType type = core_var_type(m->from, v);
         if (m->thread[v])
             continue;
-        inits[first_register(m, type) - 1 + r.used[file_of(type)]++] = var_atom(m, m->fn->params[i]);
+        inits[first_register(m, type) + r.used[file_of(type)]++] = var_atom(m, m->fn->params[i]);
     }
     for (uint32_t i = 0; i < inside->n; i++)
         for (int k = 0; k < SCALAR_COUNT; k++)
@@ -365,19 +319,19 @@ static CoreAtom *begin_state(Machine *m, const CoreVars *inside, CoreAtom room)
 void stack_build_loops(Machine *m)
 {
     size_frames(m);
-    const Types types = types_of_round(m);
     CoreVars inside = state_of(m), around = {0};
+    const CoreType *types = types_of(m, &inside);
     Registers r = {0};
     for (uint32_t i = 0; i < m->exits.n; i++) {
         const Exit *e = &m->exits.at[i];
         if (e->branch)
-            finish_branch(m, e, &types);
+            finish_branch(m, e, types, inside.n);
         else
-            finish_exit(m, e, &types);
+            finish_exit(m, e, inside.n);
     }
     for (uint32_t i = 0; i < m->points.n; i++)
         emit_loads(m, m->points.at[i]);
-    CoreBlock *round = round_of(m);
+    CoreBlock *round = dispatch(m, 0, m->points.n);
     CoreBlock *outer = m->fn->body = m->b.out = core_new_block(m->p);
     const CoreAtom *inits = begin_state(m, &inside, core_i64(FIRST_FRAMES));
     for (uint32_t i = 0; i < inside.n; i++)
@@ -391,7 +345,7 @@ void stack_build_loops(Machine *m)
     for (uint32_t i = 0; i < m->fn->nresults; i++) {
         const CoreType type = m->fn->results[i];
         if (stack_in_register(m, i))
-            results[i] = end[first_register(m, type) - 1 + r.used[file_of(type)]++];
+            results[i] = end[first_register(m, type) + r.used[file_of(type)]++];
     }
     for (uint32_t t = 0; t < m->nthreads; t++)
         results[m->threads[t].result] = end[first_thread(m, &inside) + t];
