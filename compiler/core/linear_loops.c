@@ -343,7 +343,8 @@ void core_linear_loops(CoreProgram *p)
         const CallGraphNode *node = &g->nodes[i];
         Linear l = {.p = p, .fn = node->fn, .scratch = scratch};
         l.b = (CoreBuilder){.p = p, .fn = node->fn, .span = node->fn->span};
-        if (node->self_calls == 1 && node->group_size == 1 && is_linear(&l))
+        const bool tail = tail_calls(node->fn, node->fn->body) > 0; /* one loop (tail_loops.c) */
+        if (node->self_calls == 1 && node->group_size == 1 && !tail && is_linear(&l))
             make_loops(&l);
     }
     arena_destroy(scratch);

@@ -12,6 +12,8 @@
 
 /* The statement in tail position, or NULL. */
 CoreStmt *tail_stmt(const CoreBlock *b);
+/* How many calls of fn are in tail position. */
+uint32_t tail_calls(const CoreFn *fn, const CoreBlock *b);
 /* { c = op x constant; r = if c then then_b else else_b; -> r }, for branches that give the same types */
 CoreBlock *tail_choose(CoreBuilder *b, CorePrim op, CoreAtom x, CoreAtom constant, CoreBlock *then_b,
                        CoreBlock *else_b);

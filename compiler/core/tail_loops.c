@@ -16,6 +16,7 @@
  *     rec fn f (p) = { S; if c then { T -> r } else { U; q = call f (e); -> q } }
  *
  *     fn f (p0) = { p = loop (p = p0) while { S -> not c } do { S; U -> e };  S; T -> r }             */
+#include "core/append.h"
 #include "core/callgraph.h"
 #include "core/passes.h"
 #include "core/tail.h"
@@ -56,7 +57,7 @@ typedef struct Looper {
     CoreVar *state;  /* the loop's parameters */
 } Looper;
 
-static uint32_t tail_calls(const CoreFn *fn, const CoreBlock *b)
+uint32_t tail_calls(const CoreFn *fn, const CoreBlock *b)
 {
     const CoreStmt *s = tail_stmt(b);
     if (!s)
@@ -101,21 +102,31 @@ static void loop_block(Looper *l, CoreBlock *b)
 
 typedef struct Places {
     const CoreFn *fn;
-    bool *changes; /* by parameter: by some call */
+    bool *changes; /* by parameter: by some call, or return */
     uint32_t *of;  /* by result: 1 + the parameter that it begins as, or 0 */
 } Places;
 
-/* Which one do updates begin with; or nparams. */
+/* What an update, an append or a front of a list is made of; a constant: it is none. */
+static CoreAtom made_of(const CoreFn *fn, CoreAtom a)
+{
+    const CoreStmt *s = core_fn_def(fn, a);
+    CoreAppend append;
+    switch (s ? s->kind : CORE_LENGTH) {
+    case CORE_ATOM: return s->atom;
+    case CORE_UPDATE: return s->update.array;
+    case CORE_SLICE: return s->slice.array;
+    case CORE_MAP: return core_as_append(s, core_stmt_result(s, a), &append) ? append.left : core_i64(0);
+    default: return core_i64(0);
+    }
+}
+
+/* Which one it begins as; or nparams. */
 static uint32_t param_behind(const CoreFn *fn, CoreAtom a)
 {
-    for (const CoreStmt *s; !a.is_const; a = s->kind == CORE_ATOM ? s->atom : s->update.array) {
+    for (; !a.is_const; a = made_of(fn, a))
         for (uint32_t i = 0; i < fn->nparams; i++)
             if (fn->params[i] == a.var)
                 return i;
-        s = core_fn_def(fn, a);
-        if (!s || (s->kind != CORE_ATOM && s->kind != CORE_UPDATE))
-            break;
-    }
     return fn->nparams;
 }
 
@@ -130,13 +141,17 @@ static void find_places(const Places *p, const CoreBlock *b)
         find_places(p, s->if_.then_b);
         find_places(p, s->if_.else_b);
     } else {
-        for (uint32_t j = 0; j < fn->nresults; j++)
-            if (p->of[j] == 0 && fn->results[j].rank > 0)
-                p->of[j] = (param_behind(fn, b->results[j]) + 1) % (fn->nparams + 1);
+        for (uint32_t j = 0; j < fn->nresults; j++) {
+            const uint32_t of = fn->results[j].rank > 0 ? param_behind(fn, b->results[j]) : fn->nparams;
+            if (of == fn->nparams)
+                continue;
+            p->of[j] = p->of[j] ? p->of[j] : of + 1;
+            p->changes[of] |= b->results[j].var != fn->params[of];
+        }
     }
 }
 
-/* Results that begin as a parameter that calls change take its place, each another one's. */
+/* Results that begin as a parameter that calls or returns change take its place, each another one's. */
 static void plan_places(Looper *l)
 {
     const CoreFn *fn = l->fn;
