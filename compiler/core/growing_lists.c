@@ -7,11 +7,11 @@
  *                  b = update room, n, x; -> b, n + 1 } else { u = update buf, i, z; -> u, n }; -> buf', n' }
  *     rs = slice buf, 0, n
  *
- * Without its last elements a list is the same buffer. An append is a map over all of the list; an update happens in
- * place, so n appends take n and not n² steps. What is more than a few elements is stored by a scatter, which may read
- * the list that it is made of. Where each round of a counted loop appends as many, the buffer has room for all of them
- * from the beginning; in parallel code also where a loop has a round for each element of an array of the instance's.
- * What needs a list as a whole gets the slice. */
+ * Without its last elements a list is the same buffer, also where nothing is appended. An append is a map over all of
+ * the list; an update happens in place, so n appends take n and not n² steps. What is more than a few elements is
+ * stored by a scatter, which may read the list that it is made of. Where each round of a counted loop appends as many,
+ * the buffer has room for all of them from the beginning; in parallel code also where a loop has a round for each
+ * element of an array of the instance's. What needs a list as a whole gets the slice. */
 #include "core/callgraph.h"
 #include "core/growing_lists_internal.h"
 #include "core/passes.h"
@@ -188,7 +188,11 @@ static void mark_stmt(Lists *l, CoreStmt *s)
         if (l->rows && l->lists[s->vars[0]].root)
             rows_note_update(l, l->lists[s->vars[0]].root, s);
         break;
-    case CORE_SLICE: mark(l, s->vars[0], is_front(l, s) ? root_of(l, s->slice.array) : 0); break;
+    case CORE_SLICE:
+        mark(l, s->vars[0], is_front(l, s) ? root_of(l, s->slice.array) : 0);
+        if (l->lists[s->vars[0]].root)
+            l->shrinks[l->lists[s->vars[0]].root - 1] = true;
+        break;
     case CORE_MAP: mark_append(l, s); break;
     case CORE_IF:
         core_stmt_blocks(s, mark_block, l);
@@ -322,7 +326,7 @@ static bool find_lists(Lists *l, CoreStmt *s)
         forget_block(l, s->loop.body);
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
             l->most[k] = 0;
-            l->mixed[k] = false;
+            l->mixed[k] = l->shrinks[k] = false;
             rows_note_begin(l, k + 1, s->loop.inits[k]);
             mark(l, s->loop.params[k], keep[k] ? k + 1 : 0);
         }
@@ -334,8 +338,8 @@ static bool find_lists(Lists *l, CoreStmt *s)
             l->regular[k] &= !l->mixed[k];
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
             l->each[k] = keep[k] && !l->rows ? room_for_each(l, s, k) : 0;
-            const bool stays = keep[k] && l->most[k] > 0 && root_of(l, s->loop.body->results[k]) > 0 &&
-                               !(l->replaced[k] && !l->regular[k]);
+            const bool stays = keep[k] && (l->most[k] > 0 || l->shrinks[k]) &&
+                               root_of(l, s->loop.body->results[k]) > 0 && !(l->replaced[k] && !l->regular[k]);
             changed |= stays != keep[k];
             any |= stays;
             keep[k] = stays;

@@ -102,8 +102,7 @@ static void loop_block(Looper *l, CoreBlock *b)
 
 typedef struct Places {
     const CoreFn *fn;
-    bool *changes; /* by parameter: by some call, or return */
-    uint32_t *of;  /* by result: 1 + the parameter that it begins as, or 0 */
+    uint32_t *of; /* by result: 1 + the parameter that it begins as, or 0 */
 } Places;
 
 /* What an update, an append or a front of a list is made of; a constant: it is none. */
@@ -135,39 +134,35 @@ static void find_places(const Places *p, const CoreBlock *b)
     const CoreFn *fn = p->fn;
     const CoreStmt *s = tail_stmt(b);
     if (s && s->kind == CORE_CALL && s->call.fn == fn) {
-        for (uint32_t i = 0; i < fn->nparams; i++)
-            p->changes[i] |= s->call.args[i].is_const || s->call.args[i].var != fn->params[i];
+        return;
     } else if (s && s->kind == CORE_IF && tail_calls(fn, b) > 0) {
         find_places(p, s->if_.then_b);
         find_places(p, s->if_.else_b);
     } else {
         for (uint32_t j = 0; j < fn->nresults; j++) {
             const uint32_t of = fn->results[j].rank > 0 ? param_behind(fn, b->results[j]) : fn->nparams;
-            if (of == fn->nparams)
-                continue;
-            p->of[j] = p->of[j] ? p->of[j] : of + 1;
-            p->changes[of] |= b->results[j].var != fn->params[of];
+            if (of < fn->nparams && p->of[j] == 0)
+                p->of[j] = of + 1;
         }
     }
 }
 
-/* Results that begin as a parameter that calls or returns change take its place, each another one's. */
+/* Results that begin as a parameter take its place, each another one's. */
 static void plan_places(Looper *l)
 {
     const CoreFn *fn = l->fn;
     Arena *scratch = arena_create();
-    const Places p = {.fn = fn,
-                      .changes = arena_array(scratch, bool, fn->nparams + 1),
-                      .of = arena_array(scratch, uint32_t, fn->nresults + 1)};
+    const Places p = {.fn = fn, .of = arena_array(scratch, uint32_t, fn->nresults + 1)};
+    bool *taken = arena_array(scratch, bool, l->fn->nparams + 1);
     find_places(&p, fn->body);
     l->nstate = 1 + fn->nparams;
     l->place = arena_array(l->p->arena, uint32_t, fn->nresults + 1);
     for (uint32_t j = 0; j < fn->nresults; j++) {
         const uint32_t of = p.of[j];
         const bool takes =
-            of > 0 && p.changes[of - 1] && core_type_equal(core_var_type(fn, fn->params[of - 1]), fn->results[j]);
+            of > 0 && !taken[of - 1] && core_type_equal(core_var_type(fn, fn->params[of - 1]), fn->results[j]);
         l->place[j] = takes ? of : l->nstate++;
-        p.changes[takes ? of - 1 : fn->nparams] = false;
+        taken[takes ? of - 1 : fn->nparams] = true;
     }
     arena_destroy(scratch);
 }
