@@ -21,6 +21,7 @@
 #include "core/append.h"
 #include "core/choose_lanes_internal.h"
 #include "core/stack_loops_internal.h"
+#include "params.h"
 #include "support/ptrmap.h"
 
 #include <assert.h>
@@ -44,8 +45,7 @@ static void note_parts(void *ctx, CoreBlock *b)
     Machine *m = ctx;
     for (uint32_t i = 0; i < b->stmts.n; i++) {
         CoreStmt *s = b->stmts.at[i];
-        const bool literal =
-            s->kind == CORE_ARRAY && s->array.n <= MOST_ITEMS && core_var_type(m->from, s->vars[0]).rank == 1;
+        const bool literal = s->kind == CORE_ARRAY && s->array.n <= MOST_ITEMS;
         if ((s->kind == CORE_INDEX || s->kind == CORE_SLICE || s->kind == CORE_ATOM || literal) &&
             core_var_type(m->from, s->vars[0]).rank > 0)
             m->parts[s->vars[0]] = s;
@@ -387,7 +387,7 @@ void stack_loops_expand(StackLoops *l, CoreFn *fn, CoreBlock *b)
 
 /* ---- outside parallel code ---- */
 
-/* Calls of fn, which become calls of `lane` where the arrays they are given have FEW_ARGUMENTS elements at most. */
+/* Calls of fn, which become calls of `lane` where the arrays they are given have call-elements at most. */
 typedef struct Instead {
     CoreFn *fn, *lane;
     CoreBuilder b;
@@ -395,11 +395,15 @@ typedef struct Instead {
 
 static CoreAtom few_arguments(CoreBuilder *b, const CoreStmt *call)
 {
+    const CoreType i64 = core_scalar(SC_I64);
+    CoreStmt *most = build_stmt(b, CORE_PARAM, 1, &i64);
     CoreAtom n = core_i64(0);
     for (uint32_t i = 0; i < call->call.nargs; i++)
         if (core_atom_type(b->fn, call->call.args[i]).rank > 0)
             n = build_prim2(b, PRIM_ADD, n, build_length(b, call->call.args[i]));
-    return build_prim2(b, PRIM_LE, n, core_i64(FEW_ARGUMENTS));
+    most->param.of = PARAM_CALL_ELEMENTS;
+    build_emit(b, most);
+    return build_prim2(b, PRIM_LE, n, build_atom(b, most->vars[0]));
 }
 
 static void put_instead(void *ctx, CoreBlock *block)

@@ -13,7 +13,6 @@
  * than one lane. ITEMS: of literals. */
 enum {
     FEW_ELEMENTS = 64,
-    FEW_ARGUMENTS = 1024,
     MOST_STATEMENTS = 2000,
     MOST_POINTS = 100,
     FIRST_FRAMES = 32,
@@ -130,6 +129,8 @@ void stack_note_fixed(const CoreFn *from, bool *fixed);
  * calls than of `self`; are there any? `held`: so many first results are nobody's parameters. False: that is not
  * possible, and the function is of no use any more. */
 bool stack_undo(CoreProgram *p, const CoreFn *self, CoreFn *fn, uint32_t held, Arena *scratch, bool *undone);
+/* The parameter that an array among the results is what becomes of, of those that are not taken; nparams: none. */
+uint32_t stack_find_param(const CoreFn *fn, uint32_t result, const bool *fixed, const bool *taken);
 /* The threads, and their versions. */
 void stack_find_threads(Machine *m);
 /* The first point, which the function's parameters are given. */

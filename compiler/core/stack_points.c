@@ -163,17 +163,20 @@ static bool note_live(Machine *m, Point *point, CoreVar v, bool framed)
     return true;
 }
 
-static bool is_part_of_thread(const Machine *m, CoreVar v)
+static bool is_part_of_thread(const Machine *m, CoreAtom a)
 {
-    for (const CoreStmt *part = m->parts[v]; part && part->kind != CORE_ARRAY;) {
-        const CoreAtom of = part->kind == CORE_ATOM    ? part->atom
-                            : part->kind == CORE_INDEX ? part->index.array
-                                                       : part->slice.array;
-        if (of.is_const || m->thread[of.var])
-            return !of.is_const;
-        part = m->parts[of.var];
+    const CoreStmt *part = a.is_const ? NULL : m->parts[a.var];
+    if (!part)
+        return !a.is_const && m->thread[a.var];
+    bool found = false;
+    for (uint32_t i = 0; part->kind == CORE_ARRAY && i < part->array.n; i++)
+        found |= is_part_of_thread(m, part->array.items[i]);
+    switch (part->kind) {
+    case CORE_ARRAY: return found;
+    case CORE_ATOM: return is_part_of_thread(m, part->atom);
+    case CORE_INDEX: return is_part_of_thread(m, part->index.array);
+    default: return is_part_of_thread(m, part->slice.array);
     }
-    return false;
 }
 
 static void end_reads(const Reads *r)
@@ -192,7 +195,7 @@ static void end_reads(const Reads *r)
             point->read.at[kept++] = point->read.at[i];
     point->read.n = kept;
     for (uint32_t i = 0; i < point->parts.n; i++) /* the array may be another one by then */
-        m->impossible |= is_part_of_thread(m, point->parts.at[i]);
+        m->impossible |= is_part_of_thread(m, (CoreAtom){.var = point->parts.at[i]});
 }
 
 /* ---- points ---- */

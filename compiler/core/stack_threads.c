@@ -62,28 +62,61 @@ static void note_block(void *ctx, CoreBlock *b)
     }
 }
 
-/* The first parameter of the result's type that is no thread yet, of those that calls change or of the others. */
-static bool find_param(Machine *m, uint32_t result, bool fixed)
+/* Which parameter does an array begin as, by updates, appends, branches and loops? nparams: that does not show. */
+static uint32_t origin_of(const CoreFn *fn, CoreAtom a)
+{
+    CoreAppend append;
+    for (uint32_t i = 0; i < fn->nparams && !a.is_const; i++)
+        if (fn->params[i] == a.var)
+            return i;
+    const CoreStmt *s = core_fn_def(fn, a);
+    uint32_t k = s ? core_stmt_result(s, a) : 0, way;
+    switch (s ? s->kind : CORE_LENGTH) {
+    case CORE_ATOM: return origin_of(fn, s->atom);
+    case CORE_UPDATE: return origin_of(fn, s->update.array);
+    case CORE_MAP: return core_as_append(s, k, &append) ? origin_of(fn, append.left) : fn->nparams;
+    case CORE_LOOP: return origin_of(fn, s->loop.inits[k]);
+    case CORE_IF:
+        way = origin_of(fn, s->if_.then_b->results[k]);
+        return way < fn->nparams ? way : origin_of(fn, s->if_.else_b->results[k]);
+    default: return fn->nparams;
+    }
+}
+
+uint32_t stack_find_param(const CoreFn *fn, uint32_t result, const bool *fixed, const bool *taken)
+{
+    const uint32_t origin = origin_of(fn, fn->body->results[result]);
+    if (origin < fn->nparams && !taken[origin] &&
+        core_type_equal(core_var_type(fn, fn->params[origin]), fn->results[result]))
+        return origin;
+    for (uint32_t stays = 0; stays < 2; stays++) /* those that calls change first */
+        for (uint32_t i = 0; i < fn->nparams; i++)
+            if (!taken[i] && fixed[fn->params[i]] == stays &&
+                core_type_equal(core_var_type(fn, fn->params[i]), fn->results[result]))
+                return i;
+    return fn->nparams;
+}
+
+static void add_thread(Machine *m, uint32_t result, bool *taken)
 {
     const CoreFn *from = m->from;
-    for (uint32_t i = 0; i < from->nparams; i++) {
-        const CoreVar v = from->params[i];
-        if (m->thread[v] || m->fixed[v] != fixed || !core_type_equal(core_var_type(from, v), from->results[result]))
-            continue;
-        m->threads[m->nthreads] = (Thread){i, result, CORE_NO_VAR};
-        m->thread[v] = ++m->nthreads;
-        m->fixed[v] = false;
-        return true;
-    }
-    return false;
+    const uint32_t i = stack_find_param(from, result, m->fixed, taken);
+    m->impossible = m->nthreads == MOST_THREADS || i == from->nparams;
+    if (m->impossible)
+        return;
+    m->threads[m->nthreads] = (Thread){i, result, CORE_NO_VAR};
+    m->thread[from->params[i]] = ++m->nthreads;
+    m->fixed[from->params[i]] = false;
+    taken[i] = true;
 }
 
 void stack_find_threads(Machine *m)
 {
     const CoreFn *from = m->from;
+    bool *taken = arena_array(m->scratch, bool, from->nparams + 1);
     for (uint32_t j = m->held; j < from->nresults && !m->impossible; j++)
         if (from->results[j].rank > 0)
-            m->impossible = m->nthreads == MOST_THREADS || (!find_param(m, j, false) && !find_param(m, j, true));
+            add_thread(m, j, taken);
     if (m->impossible || m->nthreads == 0)
         return;
     note_block(m, from->body);

@@ -319,22 +319,14 @@ static void rewrite_block(Undo *u, CoreBlock *b)
 
 /* ---- which arrays ---- */
 
-static bool take_param(const CoreFn *fn, CoreType type, bool fixed, const bool *is_fixed, bool *taken)
-{
-    for (uint32_t i = 0; i < fn->nparams; i++)
-        if (!taken[i] && is_fixed[fn->params[i]] == fixed && core_type_equal(core_var_type(fn, fn->params[i]), type))
-            return taken[i] = true;
-    return false;
-}
-
 /* Those that calls change and that are not what becomes a result (stack_find_threads). */
 static void find_params(Undo *u, const CoreFn *fn, uint32_t held, Arena *scratch)
 {
     bool *fixed = arena_array(scratch, bool, fn->vars.n + 1), *taken = arena_array(scratch, bool, fn->nparams + 1);
     stack_note_fixed(fn, fixed);
     for (uint32_t j = held; j < fn->nresults; j++)
-        if (fn->results[j].rank > 0 && !take_param(fn, fn->results[j], false, fixed, taken))
-            take_param(fn, fn->results[j], true, fixed, taken);
+        if (fn->results[j].rank > 0)
+            taken[stack_find_param(fn, j, fixed, taken)] = true;
     for (uint32_t i = 0; i < fn->nparams; i++) {
         const CoreVar v = fn->params[i];
         if (fixed[v] || taken[i] || core_var_type(fn, v).rank == 0)
