@@ -188,11 +188,7 @@ static void mark_stmt(Lists *l, CoreStmt *s)
         if (l->rows && l->lists[s->vars[0]].root)
             rows_note_update(l, l->lists[s->vars[0]].root, s);
         break;
-    case CORE_SLICE:
-        mark(l, s->vars[0], is_front(l, s) ? root_of(l, s->slice.array) : 0);
-        if (l->lists[s->vars[0]].root)
-            l->shrinks[l->lists[s->vars[0]].root - 1] = true;
-        break;
+    case CORE_SLICE: mark(l, s->vars[0], is_front(l, s) ? root_of(l, s->slice.array) : 0); break;
     case CORE_MAP: mark_append(l, s); break;
     case CORE_IF:
         core_stmt_blocks(s, mark_block, l);
@@ -308,6 +304,23 @@ static void forget_block(void *ctx, CoreBlock *b)
     }
 }
 
+/* Is the list made of one without its last elements? */
+static bool gets_shorter(const Lists *l, CoreAtom a)
+{
+    const CoreStmt *s = root_of(l, a) ? list_maker(l, a) : NULL;
+    CoreAppend append;
+    const uint32_t k = s ? core_stmt_result(s, a) : 0;
+    switch (s ? s->kind : CORE_LENGTH) {
+    case CORE_SLICE: return true;
+    case CORE_ATOM: return gets_shorter(l, s->atom);
+    case CORE_UPDATE: return gets_shorter(l, s->update.array);
+    case CORE_MAP: return core_as_append(s, k, &append) && gets_shorter(l, append.left);
+    case CORE_LOOP: return gets_shorter(l, s->loop.body->results[k]);
+    case CORE_IF: return gets_shorter(l, s->if_.then_b->results[k]) || gets_shorter(l, s->if_.else_b->results[k]);
+    default: return false;
+    }
+}
+
 /* Marks what is a list; false: nothing grows. */
 static bool find_lists(Lists *l, CoreStmt *s)
 {
@@ -326,7 +339,7 @@ static bool find_lists(Lists *l, CoreStmt *s)
         forget_block(l, s->loop.body);
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
             l->most[k] = 0;
-            l->mixed[k] = l->shrinks[k] = false;
+            l->mixed[k] = false;
             rows_note_begin(l, k + 1, s->loop.inits[k]);
             mark(l, s->loop.params[k], keep[k] ? k + 1 : 0);
         }
@@ -338,7 +351,7 @@ static bool find_lists(Lists *l, CoreStmt *s)
             l->regular[k] &= !l->mixed[k];
         for (uint32_t k = 0; k < s->loop.nparams; k++) {
             l->each[k] = keep[k] && !l->rows ? room_for_each(l, s, k) : 0;
-            const bool stays = keep[k] && (l->most[k] > 0 || l->shrinks[k]) &&
+            const bool stays = keep[k] && (l->most[k] > 0 || gets_shorter(l, s->loop.body->results[k])) &&
                                root_of(l, s->loop.body->results[k]) > 0 && !(l->replaced[k] && !l->regular[k]);
             changed |= stays != keep[k];
             any |= stays;

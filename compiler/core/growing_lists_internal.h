@@ -36,7 +36,6 @@ typedef struct Lists {
     /* Of the loop at hand, by parameter: how many elements all appends have, each round at most, or UNKNOWN; for how
      * many there is room from the beginning, or 0. */
     uint32_t most[MOST_LISTS], each[MOST_LISTS];
-    bool shrinks[MOST_LISTS]; /* a list loses its last elements */
     bool mixed[MOST_LISTS];   /* a list of it may be another array, which has no such room */
     /* Of rows: do all have one length, known in front of the loop? */
     bool regular[MOST_LISTS], has_width[MOST_LISTS];
