@@ -23,6 +23,16 @@
  * cost more. */
 enum { WIDEST = 1 << 20, DEEPEST = 3, FEWEST = 32 };
 
+/* A loop that has two versions: loops in its rounds are looked at when all others have been, with what is known of the
+ * function's variables. */
+typedef struct Later {
+    CoreFn *fn;
+    CoreStmt *loop;
+    uint32_t nvars;
+    bool *inside;
+    CoreStmt **makers;
+} Later;
+
 typedef struct LoopChooser {
     CoreProgram *p;
     CoreFn *fn;
@@ -33,6 +43,7 @@ typedef struct LoopChooser {
     uint32_t nvars;
     bool *inside;      /* by variable: the loop that is looked at binds it */
     CoreStmt **makers; /* and by this statement; as state: the loop */
+    VEC(Later) later;
     CoreBuilder b;
 } LoopChooser;
 
@@ -332,12 +343,24 @@ static void choose_in_block(void *ctx, CoreBlock *block)
         CoreStmt *s = old.stmts.at[i];
         c->b.out = block;
         const bool chosen = s->kind == CORE_LOOP && choose_for_loop(c, s);
-        if (!core_stmt_soac(s)) /* rounds that are launches have loops, too */
+        if (chosen) /* rounds that are launches have loops, too */
+            vec_push(c->scratch, &c->later, ((Later){c->fn, s, c->nvars, c->inside, c->makers}));
+        else if (!core_stmt_soac(s))
             core_stmt_blocks(s, choose_in_block, c);
         if (!chosen)
             core_push(c->p, block, s);
     }
     c->b.out = outer;
+}
+
+static void begin_function(LoopChooser *c, CoreFn *fn, uint32_t nvars, bool *inside, CoreStmt **makers)
+{
+    c->fn = fn;
+    c->nvars = nvars;
+    c->inside = inside;
+    c->makers = makers;
+    c->map = (CoreCopyMap){0};
+    c->b = (CoreBuilder){.p = c->p, .fn = fn};
 }
 
 void core_choose_loops(CoreProgram *p)
@@ -354,15 +377,17 @@ void core_choose_loops(CoreProgram *p)
     c.stacks = recursive ? &stacks : NULL;
     const bool *lifted = core_lifted_functions(p, c.scratch);
     for (uint32_t i = 0; i < p->fns.n; i++) {
-        c.fn = p->fns.at[i];
+        CoreFn *fn = p->fns.at[i];
+        const uint32_t n = fn->vars.n;
         if (lifted[i])
             continue;
-        c.nvars = c.fn->vars.n;
-        c.map = (CoreCopyMap){0};
-        c.inside = arena_array(c.scratch, bool, c.nvars + 1);
-        c.makers = arena_array(c.scratch, CoreStmt *, c.nvars + 1);
-        c.b = (CoreBuilder){.p = p, .fn = c.fn};
-        choose_in_block(&c, c.fn->body);
+        begin_function(&c, fn, n, arena_array(c.scratch, bool, n + 1), arena_array(c.scratch, CoreStmt *, n + 1));
+        choose_in_block(&c, fn->body);
+    }
+    for (uint32_t i = 0; i < c.later.n; i++) {
+        const Later later = c.later.at[i];
+        begin_function(&c, later.fn, later.nvars, later.inside, later.makers);
+        core_stmt_blocks(later.loop, choose_in_block, &c);
     }
     arena_destroy(c.scratch);
 }

@@ -36,7 +36,7 @@ typedef struct Lists {
     /* Of the loop at hand, by parameter: how many elements all appends have, each round at most, or UNKNOWN; for how
      * many there is room from the beginning, or 0. */
     uint32_t most[MOST_LISTS], each[MOST_LISTS];
-    bool mixed[MOST_LISTS];   /* a list of it may be another array, which has no such room */
+    bool mixed[MOST_LISTS]; /* a list of it may be another array, which has no such room */
     /* Of rows: do all have one length, known in front of the loop? */
     bool regular[MOST_LISTS], has_width[MOST_LISTS];
     bool replaced[MOST_LISTS]; /* rows are, as a whole: then all must have one length */
