@@ -175,9 +175,9 @@ static void mark_append(Lists *l, CoreStmt *s)
 }
 
 /* A list without its last elements is one. */
-static bool is_front(const Lists *l, const CoreStmt *s)
+static bool is_front(const CoreStmt *s)
 {
-    return !l->rows && s->kind == CORE_SLICE && s->slice.from.is_const && s->slice.from.bits == 0;
+    return s->kind == CORE_SLICE && s->slice.from.is_const && s->slice.from.bits == 0;
 }
 
 static void mark_stmt(Lists *l, CoreStmt *s)
@@ -188,7 +188,7 @@ static void mark_stmt(Lists *l, CoreStmt *s)
         if (l->rows && l->lists[s->vars[0]].root)
             rows_note_update(l, l->lists[s->vars[0]].root, s);
         break;
-    case CORE_SLICE: mark(l, s->vars[0], is_front(l, s) ? root_of(l, s->slice.array) : 0); break;
+    case CORE_SLICE: mark(l, s->vars[0], is_front(s) ? root_of(l, s->slice.array) : 0); break;
     case CORE_MAP: mark_append(l, s); break;
     case CORE_IF:
         core_stmt_blocks(s, mark_block, l);
@@ -466,8 +466,9 @@ static void rewrite_update(Lists *l, const CoreStmt *s)
 static void rewrite_front(Lists *l, const CoreStmt *s)
 {
     const List *list = list_of(l, s->slice.array);
-    build_check_slice(&l->b, s->site, s->slice.from, s->slice.to, list->length);
-    set_list(l, s->vars[0], list->buffer, s->slice.to);
+    build_check_slice(&l->b, s->site, s->slice.from, s->slice.to, l->rows ? rows_count(l, list) : list->length);
+    const List front = l->rows ? rows_front(l, list, s->slice.to) : (List){list->root, list->buffer, s->slice.to};
+    set_list(l, s->vars[0], front.buffer, front.length);
 }
 
 static bool is_list(void *ctx, CoreVar v)
@@ -564,7 +565,7 @@ static void rewrite_stmt(void *ctx, CoreStmt *s)
             rewrite_append(l, s, k);
     } else if (s->kind == CORE_UPDATE && list_of(l, s->update.array)) {
         rewrite_update(l, s);
-    } else if (is_front(l, s) && list_of(l, s->slice.array)) {
+    } else if (is_front(s) && list_of(l, s->slice.array)) {
         rewrite_front(l, s);
     } else if (s->kind == CORE_IF) {
         split_if(&l->split, s);

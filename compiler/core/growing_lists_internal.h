@@ -68,6 +68,8 @@ CoreAtom rows_of(Lists *l, const List *list);
 CoreAtom rows_count(Lists *l, const List *list);
 /* Row i, which is there. */
 CoreAtom rows_at(Lists *l, const List *list, CoreAtom i);
+/* The first n rows, which are there. */
+List rows_front(Lists *l, const List *list, CoreAtom n);
 /* The list with what `a` appends, the first of `piece`. */
 List rows_with(Lists *l, const List *list, const Append *a, CoreAtom piece);
 /* Loops whose rows may be long stop when these are, on average, and another one goes on with rows as they are, as

@@ -5,9 +5,10 @@
  *     xs, ends = loop (xs = [], ends = [0]) … { … xs' = xs ++ row; ends' = ends ++ [length xs']; -> xs', ends' }
  *     rs = map (length ends - 1) at i { slice xs, ends[i], ends[i + 1] }
  *
- * These grow as growing_lists.c says. Where all rows have one length that is known in front of the loop, `rs` has a
- * count for `ends`. That copies rows. Where these are long, views of them are cheaper, however many there are; so such
- * a loop ends when rows are long, and another one, as the program has it, goes on. */
+ * These grow as growing_lists.c says; the first rows of such a list are the first of both. Where all rows have one
+ * length that is known in front of the loop, `rs` has a count for `ends`. That copies rows. Where these are long, views
+ * of them are cheaper, however many there are; so such a loop ends when rows are long, and another one, as the program
+ * has it, goes on. */
 #include "core/growing_lists_internal.h"
 
 enum { LONG_ROWS = 1024, FIRST_ROWS = 16 }; /* elements on average; rows that a list is taken to have more */
@@ -73,6 +74,19 @@ CoreAtom rows_of(Lists *l, const List *list)
     const CoreAtom row = rows_at(l, list, i);
     soac.body = build_end(b, outer, &row, 1);
     return build_map(b, soac)[0];
+}
+
+List rows_front(Lists *l, const List *list, CoreAtom n)
+{
+    CoreBuilder *b = &l->b;
+    const CoreAtom zero = core_i64(0);
+    if (l->regular[list->root - 1]) {
+        const CoreAtom end = build_prim2(b, PRIM_MUL, n, l->width[list->root - 1]);
+        return (List){list->root, build_piece(b, list->buffer, zero, end), n};
+    }
+    const CoreAtom end = build_index(b, list->length, n, CORE_NO_SITE);
+    return (List){list->root, build_piece(b, list->buffer, zero, end),
+                  build_piece(b, list->length, zero, build_prim2(b, PRIM_ADD, n, core_i64(1)))};
 }
 
 List rows_with(Lists *l, const List *list, const Append *a, CoreAtom piece)
