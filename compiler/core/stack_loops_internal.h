@@ -17,6 +17,7 @@ enum {
     MOST_POINTS = 100,
     FIRST_FRAMES = 32,
     FIRST_KEPT = 128,
+    FRAMES_BY_VALUE = 4,
     MOST_REPEATED = 6,
     MOST_THREADS = 8,
     MOST_ITEMS = 16

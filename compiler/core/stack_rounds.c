@@ -268,9 +268,10 @@ static CoreBlock *grow(Machine *m, const CoreVars *around, CoreVars inside, Core
     CoreBlock *cond = build_end(&m->b, body, &go_on, 1);
     CoreAtom *next = build_while(m, inside, build_atoms(&m->b, around->at, inside.n), cond, round);
     CoreAtom *state = build_atoms_copy(&m->b, next, inside.n + 1, inside.n);
-    if (m->nthreads > 0) /* for others, levels say so */
+    const int64_t most = m->by_value ? DP_MOST_FRAMES / FRAMES_BY_VALUE : DP_MOST_FRAMES;
+    if (m->nthreads > 0 || m->by_value) /* for others, levels say so */
         build_check(&m->b, core_new_site(m->p, ERR_DEPTH, m->self->span, NULL),
-                    build_prim2(&m->b, PRIM_LT, room, core_i64(DP_MOST_FRAMES)), NULL, 0);
+                    build_prim2(&m->b, PRIM_LT, room, core_i64(most)), NULL, 0);
     state[inside.n] = build_prim2(&m->b, PRIM_MUL, room, core_i64(2));
     const CoreAtom frames = build_select(&m->b, running(m, next[0]), state[inside.n], core_i64(0));
     for (uint32_t part = 0; part < nstacks; part++)
