@@ -518,6 +518,10 @@ void stack_first_point(Machine *m, const CoreVar *given, uint32_t ngiven)
 void stack_emit_points(Machine *m)
 {
     Registers r = {0};
+    for (uint32_t i = 0; i < m->from->nresults; i++)
+        m->impossible |= stack_in_register(m, i) && m->from->results[i].rank > MOST_RANK;
+    if (m->impossible)
+        return;
     for (uint32_t i = 0; i < m->from->nresults; i++) /* what it returns, even if no call is given that */
         if (stack_in_register(m, i))
             next_register(m, &r, m->from->results[i]);
