@@ -108,6 +108,44 @@ bool core_is_length(const CoreMakers *m, CoreAtom xs, CoreAtom n)
     }
 }
 
+typedef struct Origin {
+    const CoreFn *fn;
+    CoreMakers makers;
+    bool *seen; /* by variable: it does not show there */
+} Origin;
+
+static uint32_t origin_of(const Origin *o, CoreAtom a)
+{
+    const CoreFn *fn = o->fn;
+    for (uint32_t i = 0; i < fn->nparams && !a.is_const; i++)
+        if (fn->params[i] == a.var)
+            return i;
+    const CoreStmt *s = core_maker(&o->makers, a);
+    if (!s || o->seen[a.var])
+        return fn->nparams;
+    o->seen[a.var] = true;
+    const uint32_t k = core_stmt_result(s, a);
+    CoreAppend append;
+    uint32_t way;
+    switch (s->kind) {
+    case CORE_ATOM: return origin_of(o, s->atom);
+    case CORE_UPDATE: return origin_of(o, s->update.array);
+    case CORE_SLICE: return origin_of(o, s->slice.array);
+    case CORE_MAP: return core_as_append(s, k, &append) ? origin_of(o, append.left) : fn->nparams;
+    case CORE_LOOP: return origin_of(o, s->loop.inits[k]);
+    case CORE_IF:
+        way = origin_of(o, s->if_.then_b->results[k]);
+        return way < fn->nparams ? way : origin_of(o, s->if_.else_b->results[k]);
+    default: return fn->nparams;
+    }
+}
+
+uint32_t core_param_behind(const CoreFn *fn, CoreAtom a, Arena *scratch)
+{
+    const Origin o = {fn, core_makers_of(fn, scratch), arena_array(scratch, bool, fn->vars.n + 1)};
+    return origin_of(&o, a);
+}
+
 CoreAtom build_append(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, const CoreAtom *ys)
 {
     const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);

@@ -31,6 +31,9 @@ static inline CoreStmt *core_maker(const CoreMakers *m, CoreAtom a)
 {
     return a.is_const || a.var >= m->n ? NULL : m->at[a.var];
 }
+/* Which of the function's parameters does the array begin as, by updates, appends, slices, branches and loops? nparams:
+ * that does not show. */
+uint32_t core_param_behind(const CoreFn *fn, CoreAtom a, Arena *scratch);
 /* How many more elements the domain has than `length`, where that shows. */
 bool core_append_more(const CoreMakers *m, CoreAtom domain, CoreAtom length, CoreAtom *more);
 /* Is n the length of all of the array, not of its first elements? */

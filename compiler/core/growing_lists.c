@@ -52,8 +52,17 @@ static CoreAtom before_updates(const Lists *l, CoreAtom a)
     return a;
 }
 
-/* Do both have one length, as sequences that are made for so many, or the state of a loop that keeps them alike? */
-static bool are_alike(const Lists *l, CoreAtom x, CoreAtom y)
+/* Has this question been here? */
+static bool visited(const Lists *l, CoreAtom x, CoreVar with)
+{
+    struct Visits *v = l->visits;
+    const bool before = v->at[x.var] == v->now && v->with[x.var] == with;
+    v->at[x.var] = v->now;
+    v->with[x.var] = with;
+    return before;
+}
+
+static bool alike_from(const Lists *l, CoreAtom x, CoreAtom y)
 {
     x = before_updates(l, x);
     y = before_updates(l, y);
@@ -71,8 +80,15 @@ static bool are_alike(const Lists *l, CoreAtom x, CoreAtom y)
     if (a->kind != CORE_IF || a != b)
         return false;
     const uint32_t i = core_stmt_result(a, x), j = core_stmt_result(a, y);
-    return are_alike(l, a->if_.then_b->results[i], a->if_.then_b->results[j]) &&
-           are_alike(l, a->if_.else_b->results[i], a->if_.else_b->results[j]);
+    return visited(l, x, y.var) || (alike_from(l, a->if_.then_b->results[i], a->if_.then_b->results[j]) &&
+                                    alike_from(l, a->if_.else_b->results[i], a->if_.else_b->results[j]));
+}
+
+/* Do both have one length, as sequences that are made for so many, or the state of a loop that keeps them alike? */
+static bool are_alike(const Lists *l, CoreAtom x, CoreAtom y)
+{
+    l->visits->now++;
+    return alike_from(l, x, y);
 }
 
 /* What the loop's state has in common: it is taken to be so, and rounds are asked. */
@@ -304,21 +320,29 @@ static void forget_block(void *ctx, CoreBlock *b)
     }
 }
 
-/* Is the list made of one without its last elements? */
-static bool gets_shorter(const Lists *l, CoreAtom a)
+static bool shorter_from(const Lists *l, CoreAtom a)
 {
     const CoreStmt *s = root_of(l, a) ? list_maker(l, a) : NULL;
     CoreAppend append;
-    const uint32_t k = s ? core_stmt_result(s, a) : 0;
-    switch (s ? s->kind : CORE_LENGTH) {
+    if (!s || visited(l, a, CORE_NO_VAR))
+        return false;
+    const uint32_t k = core_stmt_result(s, a);
+    switch (s->kind) {
     case CORE_SLICE: return true;
-    case CORE_ATOM: return gets_shorter(l, s->atom);
-    case CORE_UPDATE: return gets_shorter(l, s->update.array);
-    case CORE_MAP: return core_as_append(s, k, &append) && gets_shorter(l, append.left);
-    case CORE_LOOP: return gets_shorter(l, s->loop.body->results[k]);
-    case CORE_IF: return gets_shorter(l, s->if_.then_b->results[k]) || gets_shorter(l, s->if_.else_b->results[k]);
+    case CORE_ATOM: return shorter_from(l, s->atom);
+    case CORE_UPDATE: return shorter_from(l, s->update.array);
+    case CORE_MAP: return core_as_append(s, k, &append) && shorter_from(l, append.left);
+    case CORE_LOOP: return shorter_from(l, s->loop.body->results[k]);
+    case CORE_IF: return shorter_from(l, s->if_.then_b->results[k]) || shorter_from(l, s->if_.else_b->results[k]);
     default: return false;
     }
+}
+
+/* Is the list made of one without its last elements? */
+static bool gets_shorter(const Lists *l, CoreAtom a)
+{
+    l->visits->now++;
+    return shorter_from(l, a);
 }
 
 /* Marks what is a list; false: nothing grows. */
@@ -715,6 +739,9 @@ static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted, bool rows)
     l.nvars = fn->vars.n;
     l.lists = arena_array(scratch, List, fn->vars.n + 1);
     l.alike = arena_array(scratch, uint32_t, fn->vars.n + 1);
+    l.visits = arena_new(scratch, struct Visits);
+    l.visits->at = arena_array(scratch, uint32_t, fn->vars.n + 1);
+    l.visits->with = arena_array(scratch, CoreVar, fn->vars.n + 1);
     l.makers = core_makers_of(fn, scratch);
     l.inside = arena_array(scratch, bool, fn->vars.n + 1);
     l.bound = arena_array(scratch, uint32_t, fn->vars.n + 1);

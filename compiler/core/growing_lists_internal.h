@@ -30,6 +30,11 @@ typedef struct Lists {
     uint32_t looked; /* how many of these there were */
     Arena *scratch;
     CoreCopyMap copies;
+    /* Where a question has been: its number, by variable, and of two arrays the other one. */
+    struct Visits {
+        uint32_t now, *at;
+        CoreVar *with;
+    } * visits;
     uint32_t *alike; /* by variable, of the state of the loop at hand: which are equally long in each round, or 0 */
     uint32_t around; /* loops around that which is looked at */
     uint32_t rounds; /* loops around the statement at hand, in that which is looked at */

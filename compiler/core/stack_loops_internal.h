@@ -131,7 +131,7 @@ void stack_note_fixed(const CoreFn *from, bool *fixed);
  * possible, and the function is of no use any more. */
 bool stack_undo(CoreProgram *p, const CoreFn *self, CoreFn *fn, uint32_t held, Arena *scratch, bool *undone);
 /* The parameter that an array among the results is what becomes of, of those that are not taken; nparams: none. */
-uint32_t stack_find_param(const CoreFn *fn, uint32_t result, const bool *fixed, const bool *taken);
+uint32_t stack_find_param(const CoreFn *fn, uint32_t result, const bool *fixed, const bool *taken, Arena *scratch);
 /* The threads, and their versions. */
 void stack_find_threads(Machine *m);
 /* The first point, which the function's parameters are given. */

@@ -62,30 +62,9 @@ static void note_block(void *ctx, CoreBlock *b)
     }
 }
 
-/* Which parameter does an array begin as, by updates, appends, branches and loops? nparams: that does not show. */
-static uint32_t origin_of(const CoreFn *fn, CoreAtom a)
+uint32_t stack_find_param(const CoreFn *fn, uint32_t result, const bool *fixed, const bool *taken, Arena *scratch)
 {
-    CoreAppend append;
-    for (uint32_t i = 0; i < fn->nparams && !a.is_const; i++)
-        if (fn->params[i] == a.var)
-            return i;
-    const CoreStmt *s = core_fn_def(fn, a);
-    uint32_t k = s ? core_stmt_result(s, a) : 0, way;
-    switch (s ? s->kind : CORE_LENGTH) {
-    case CORE_ATOM: return origin_of(fn, s->atom);
-    case CORE_UPDATE: return origin_of(fn, s->update.array);
-    case CORE_MAP: return core_as_append(s, k, &append) ? origin_of(fn, append.left) : fn->nparams;
-    case CORE_LOOP: return origin_of(fn, s->loop.inits[k]);
-    case CORE_IF:
-        way = origin_of(fn, s->if_.then_b->results[k]);
-        return way < fn->nparams ? way : origin_of(fn, s->if_.else_b->results[k]);
-    default: return fn->nparams;
-    }
-}
-
-uint32_t stack_find_param(const CoreFn *fn, uint32_t result, const bool *fixed, const bool *taken)
-{
-    const uint32_t origin = origin_of(fn, fn->body->results[result]);
+    const uint32_t origin = core_param_behind(fn, fn->body->results[result], scratch);
     if (origin < fn->nparams && !taken[origin] &&
         core_type_equal(core_var_type(fn, fn->params[origin]), fn->results[result]))
         return origin;
@@ -100,7 +79,7 @@ uint32_t stack_find_param(const CoreFn *fn, uint32_t result, const bool *fixed, 
 static void add_thread(Machine *m, uint32_t result, bool *taken)
 {
     const CoreFn *from = m->from;
-    const uint32_t i = stack_find_param(from, result, m->fixed, taken);
+    const uint32_t i = stack_find_param(from, result, m->fixed, taken, m->scratch);
     m->impossible = m->nthreads == MOST_THREADS || i == from->nparams;
     if (m->impossible)
         return;

@@ -326,7 +326,7 @@ static void find_params(Undo *u, const CoreFn *fn, uint32_t held, Arena *scratch
     stack_note_fixed(fn, fixed);
     for (uint32_t j = held; j < fn->nresults; j++)
         if (fn->results[j].rank > 0)
-            taken[stack_find_param(fn, j, fixed, taken)] = true;
+            taken[stack_find_param(fn, j, fixed, taken, scratch)] = true;
     for (uint32_t i = 0; i < fn->nparams; i++) {
         const CoreVar v = fn->params[i];
         if (fixed[v] || taken[i] || core_var_type(fn, v).rank == 0)

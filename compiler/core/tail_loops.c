@@ -9,9 +9,9 @@
  *       -> res }
  *
  * The state is: go on?, the parameters, the results; a return leaves the parameters as they are, a call leaves
- * the results. An array that is given takes the place of a parameter that calls change (`up (heap with …) …` ends with
- * the heap): so nothing else holds it. In the common case of one return in front of all calls, behind little code, the
- * condition itself is the loop's, and the code in front (S) is repeated:
+ * the results. An array that is given takes the place of the parameter that it begins as (`up (heap with …) …` ends
+ * with the heap): so nothing else holds it. In the common case of one return in front of all calls, behind little code,
+ * the condition itself is the loop's, and the code in front (S) is repeated:
  *
  *     rec fn f (p) = { S; if c then { T -> r } else { U; q = call f (e); -> q } }
  *
@@ -100,51 +100,20 @@ static void loop_block(Looper *l, CoreBlock *b)
 
 /* ---- which parameter's place ---- */
 
-typedef struct Places {
-    const CoreFn *fn;
-    uint32_t *of; /* by result: 1 + the parameter that it begins as, or 0 */
-} Places;
-
-/* What an update, an append or a front of a list is made of; a constant: it is none. */
-static CoreAtom made_of(const CoreFn *fn, CoreAtom a)
+/* By result: 1 + the parameter that it begins as, or 0. */
+static void find_places(const CoreFn *fn, uint32_t *of, const CoreBlock *b, Arena *scratch)
 {
-    const CoreStmt *s = core_fn_def(fn, a);
-    CoreAppend append;
-    switch (s ? s->kind : CORE_LENGTH) {
-    case CORE_ATOM: return s->atom;
-    case CORE_UPDATE: return s->update.array;
-    case CORE_SLICE: return s->slice.array;
-    case CORE_MAP: return core_as_append(s, core_stmt_result(s, a), &append) ? append.left : core_i64(0);
-    default: return core_i64(0);
-    }
-}
-
-/* Which one it begins as; or nparams. */
-static uint32_t param_behind(const CoreFn *fn, CoreAtom a)
-{
-    for (; !a.is_const; a = made_of(fn, a))
-        for (uint32_t i = 0; i < fn->nparams; i++)
-            if (fn->params[i] == a.var)
-                return i;
-    return fn->nparams;
-}
-
-static void find_places(const Places *p, const CoreBlock *b)
-{
-    const CoreFn *fn = p->fn;
     const CoreStmt *s = tail_stmt(b);
-    if (s && s->kind == CORE_CALL && s->call.fn == fn) {
+    if (s && s->kind == CORE_CALL && s->call.fn == fn)
         return;
-    } else if (s && s->kind == CORE_IF && tail_calls(fn, b) > 0) {
-        find_places(p, s->if_.then_b);
-        find_places(p, s->if_.else_b);
-    } else {
-        for (uint32_t j = 0; j < fn->nresults; j++) {
-            const uint32_t of = fn->results[j].rank > 0 ? param_behind(fn, b->results[j]) : fn->nparams;
-            if (of < fn->nparams && p->of[j] == 0)
-                p->of[j] = of + 1;
-        }
+    if (s && s->kind == CORE_IF && tail_calls(fn, b) > 0) {
+        find_places(fn, of, s->if_.then_b, scratch);
+        find_places(fn, of, s->if_.else_b, scratch);
+        return;
     }
+    for (uint32_t j = 0; j < fn->nresults; j++)
+        if (fn->results[j].rank > 0 && of[j] == 0)
+            of[j] = (core_param_behind(fn, b->results[j], scratch) + 1) % (fn->nparams + 1);
 }
 
 /* Results that begin as a parameter take its place, each another one's. */
@@ -152,13 +121,13 @@ static void plan_places(Looper *l)
 {
     const CoreFn *fn = l->fn;
     Arena *scratch = arena_create();
-    const Places p = {.fn = fn, .of = arena_array(scratch, uint32_t, fn->nresults + 1)};
-    bool *taken = arena_array(scratch, bool, l->fn->nparams + 1);
-    find_places(&p, fn->body);
+    uint32_t *places = arena_array(scratch, uint32_t, fn->nresults + 1);
+    bool *taken = arena_array(scratch, bool, fn->nparams + 1);
+    find_places(fn, places, fn->body, scratch);
     l->nstate = 1 + fn->nparams;
     l->place = arena_array(l->p->arena, uint32_t, fn->nresults + 1);
     for (uint32_t j = 0; j < fn->nresults; j++) {
-        const uint32_t of = p.of[j];
+        const uint32_t of = places[j];
         const bool takes =
             of > 0 && !taken[of - 1] && core_type_equal(core_var_type(fn, fn->params[of - 1]), fn->results[j]);
         l->place[j] = takes ? of : l->nstate++;
