@@ -1,5 +1,7 @@
 #include "core/append.h"
 
+enum { LEAST_ROOM = 16 };
+
 /* The array of which result k of the block is the element at `at`; all statements but the first `but` are such
  * elements, and there are no more than results. Else a constant. */
 static CoreAtom only_element(const CoreBlock *b, uint32_t but, uint32_t k, CoreAtom at)
@@ -185,4 +187,43 @@ CoreMakers core_makers_of(const CoreFn *fn, Arena *scratch)
     CoreMakers m = {arena_array(scratch, CoreStmt *, fn->vars.n + 1), fn->vars.n};
     note_makers(&m, fn->body);
     return m;
+}
+
+CoreAtom build_room_for(CoreBuilder *b, CoreAtom buffer, CoreAtom used, CoreAtom needed)
+{
+    const CoreAtom has = build_length(b, buffer), full = build_prim2(b, PRIM_LT, has, needed);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom twice = build_prim2(b, PRIM_ADD, needed, needed);
+    const CoreAtom room = build_prim2(b, PRIM_MAX, twice, core_i64(LEAST_ROOM));
+    const CoreAtom grown = build_append(b, room, buffer, used, NULL);
+    CoreBlock *grows = build_end(b, outer, &grown, 1);
+    build_begin(b);
+    CoreBlock *stays = build_end(b, outer, &buffer, 1);
+    return build_if(b, full, grows, stays)[0];
+}
+
+CoreAtom build_stored(CoreBuilder *b, CoreAtom buffer, CoreAtom from, CoreAtom xs, CoreAtom n)
+{
+    const CoreType type = core_atom_type(b->fn, buffer);
+    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL), x = build_var(b, core_element(type), NULL);
+    CoreStmt *s = build_stmt(b, CORE_SCATTER, 1, &type);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom results[] = {build_prim2(b, PRIM_ADD, from, i), x};
+    s->soac = (CoreSoac){.domain = n, .index = i.var, .ninputs = 1, .body = build_end(b, outer, results, 2)};
+    s->soac.inputs = build_atoms_copy(b, &xs, 1, 1);
+    s->soac.elements = build_vars_copy(b, &x.var, 1, 1);
+    s->soac.dests = build_atoms_copy(b, &buffer, 1, 1);
+    build_emit(b, s);
+    return build_atom(b, s->vars[0]);
+}
+
+bool core_shown_length(const CoreStmt *s, CoreAtom *n)
+{
+    if (s && s->kind == CORE_ARRAY)
+        *n = core_i64(s->array.n);
+    else if (s && (s->kind == CORE_MAP || s->kind == CORE_SCAN) && !s->soac.guard)
+        *n = s->soac.domain;
+    else
+        return false;
+    return true;
 }

@@ -21,6 +21,13 @@ CoreAtom build_append(CoreBuilder *b, CoreAtom n, CoreAtom xs, CoreAtom length, 
 /* xs ++ the first `more` of ys. */
 CoreAtom build_appended(CoreBuilder *b, CoreAtom xs, CoreAtom ys, CoreAtom more);
 
+/* The buffer, of which `used` elements are, or, where it has fewer than `needed`, these in one of twice as many. */
+CoreAtom build_room_for(CoreBuilder *b, CoreAtom buffer, CoreAtom used, CoreAtom needed);
+/* The buffer with the n elements of xs from one on; it has room for them. */
+CoreAtom build_stored(CoreBuilder *b, CoreAtom buffer, CoreAtom from, CoreAtom xs, CoreAtom n);
+/* The length of what the statement makes, a literal, a map or a scan, if it shows. */
+bool core_shown_length(const CoreStmt *s, CoreAtom *n);
+
 /* By which statement a pass has seen a variable made; those of nobody or made since: NULL. */
 typedef struct CoreMakers {
     CoreStmt **at;

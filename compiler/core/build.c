@@ -334,6 +334,13 @@ CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, C
     return emit_one(b, s);
 }
 
+CoreAtom build_repeated(CoreBuilder *b, CoreAtom x, CoreAtom n)
+{
+    CoreBlock *outer = build_begin(b);
+    CoreSoac soac = {.domain = n, .index = CORE_NO_VAR, .body = build_end(b, outer, &x, 1)};
+    return build_map(b, soac)[0];
+}
+
 CoreAtom *build_once(CoreBuilder *b, CoreBlock *block)
 {
     CoreSoac soac = {.domain = core_i64(1), .index = build_var(b, core_scalar(SC_I64), NULL).var, .body = block};
@@ -356,6 +363,15 @@ CoreAtom build_room(CoreBuilder *b, CoreAtom n, CoreType element)
 }
 
 /* ---- rows ---- */
+CoreAtom build_param(CoreBuilder *b, uint32_t of)
+{
+    const CoreType i64 = core_scalar(SC_I64);
+    CoreStmt *s = build_stmt(b, CORE_PARAM, 1, &i64);
+    s->param.of = of;
+    build_emit(b, s);
+    return build_atom(b, s->vars[0]);
+}
+
 CoreAtom build_changed(CoreBuilder *b, CoreAtom xs, CoreAtom i, CoreAtom value)
 {
     const CoreType type = core_atom_type(b->fn, xs);

@@ -50,6 +50,8 @@ CoreAtom build_prim2(CoreBuilder *b, CorePrim op, CoreAtom x, CoreAtom y);
 CoreAtom build_select(CoreBuilder *b, CoreAtom cond, CoreAtom x, CoreAtom y);
 CoreAtom build_length(CoreBuilder *b, CoreAtom xs);
 CoreAtom build_index(CoreBuilder *b, CoreAtom xs, CoreAtom i, uint32_t site);
+/* The value of a tuning parameter, as a DpTuning (params.h). */
+CoreAtom build_param(CoreBuilder *b, uint32_t of);
 /* xs with [i] = value; where i is none of xs' places, xs, as elements of the result's own. */
 CoreAtom build_changed(CoreBuilder *b, CoreAtom xs, CoreAtom i, CoreAtom value);
 /* xs[from : from + length], which is known to be there. */
@@ -93,6 +95,8 @@ CoreAtom *build_call(CoreBuilder *b, CoreFn *fn, const CoreAtom *args);
 CoreAtom *build_map(CoreBuilder *b, CoreSoac soac);
 /* What the block gives, of scalars and sequences, as one instance of parallel code: xs = map 1 { block }; xs[0]. */
 CoreAtom *build_once(CoreBuilder *b, CoreBlock *block);
+/* An array of n times x. */
+CoreAtom build_repeated(CoreBuilder *b, CoreAtom x, CoreAtom n);
 /* An array of n such elements with nothing in them (lane_is_room). */
 CoreAtom build_room(CoreBuilder *b, CoreAtom n, CoreType element);
 /* op as an operator on values of this type */

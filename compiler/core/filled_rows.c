@@ -286,9 +286,11 @@ static CoreAtom repeated(Filled *f, const CoreStmt *items, CoreAtom more, CoreAt
             each[i] = counts && i > 0 ? build_prim2(b, PRIM_ADD, first, core_i64(i)) : first;
         return build_array(b, type, each, items->array.n);
     }
+    if (!counts)
+        return build_repeated(b, first, more);
     CoreSoac soac = {.domain = more, .index = build_var(b, core_scalar(SC_I64), NULL).var};
     CoreBlock *outer = build_begin(b);
-    const CoreAtom x = counts ? build_prim2(b, PRIM_ADD, first, build_atom(b, soac.index)) : first;
+    const CoreAtom x = build_prim2(b, PRIM_ADD, first, build_atom(b, soac.index));
     soac.body = build_end(b, outer, &x, 1);
     return build_map(b, soac)[0];
 }
@@ -317,13 +319,7 @@ static void rewrite_update(Filled *f, const CoreStmt *s)
     Log log = {.keys = build_appended(b, old.keys, repeated(f, few, row->more, row->at, false), row->more),
                .ranks = build_appended(b, old.ranks, repeated(f, few, row->more, n, true), row->more),
                .values = build_appended(b, old.values, row->items, row->more)};
-    const CoreType numbers = {SC_I64, 1};
-    CoreStmt *count = build_stmt(b, CORE_UPDATE, 1, &numbers);
-    count->update.array = old.counts;
-    count->update.index = row->at;
-    count->update.value = build_prim2(b, PRIM_ADD, n, row->more);
-    build_emit(b, count);
-    log.counts = build_atom(b, count->vars[0]);
+    log.counts = build_changed(b, old.counts, row->at, build_prim2(b, PRIM_ADD, n, row->more));
     f->log[s->vars[0]] = log;
 }
 
@@ -354,14 +350,6 @@ static void rewrite_stmt(void *ctx, CoreStmt *s)
     }
 }
 
-static CoreAtom numbers(CoreBuilder *b, CoreAtom n)
-{
-    const CoreAtom zero = core_i64(0);
-    CoreBlock *outer = build_begin(b);
-    CoreSoac soac = {.domain = n, .index = CORE_NO_VAR, .body = build_end(b, outer, &zero, 1)};
-    return build_map(b, soac)[0];
-}
-
 static CoreAtom *begin_logs(Filled *f, CoreStmt *s)
 {
     CoreBuilder *b = &f->b;
@@ -375,7 +363,7 @@ static CoreAtom *begin_logs(Filled *f, CoreStmt *s)
         inits[n++] = build_nothing(b, (CoreType){SC_I64, 1});
         inits[n++] = build_nothing(b, (CoreType){SC_I64, 1});
         inits[n++] = build_nothing(b, core_element(core_var_type(b->fn, s->loop.params[k])));
-        inits[n++] = numbers(b, build_length(b, s->loop.inits[k]));
+        inits[n++] = build_repeated(b, core_i64(0), build_length(b, s->loop.inits[k]));
     }
     return inits;
 }

@@ -20,6 +20,7 @@
  * A loop is rewritten as a copy, which is dropped if something in it does anything else with a table or its rows. */
 #include "core/flat_tables_internal.h"
 
+#include "core/append.h"
 #include "core/choose_lanes_internal.h"
 
 /* MOST_TRIED: statements of all copies. SHORT: elements of a row. MOST_FILLED: of a table that was one row in the
@@ -142,26 +143,13 @@ static bool is_filled(const CoreStmt *row, const CoreStmt *around)
     return body->stmts.n == 0 && !core_soac_binds(row, body->results[0]) && !core_soac_binds(around, body->results[0]);
 }
 
-static CoreAtom filled(Tables *t, CoreAtom x, CoreAtom n)
-{
-    CoreBlock *outer = build_begin(&t->b);
-    CoreSoac soac = {.domain = n, .index = CORE_NO_VAR, .body = build_end(&t->b, outer, &x, 1)};
-    return build_map(&t->b, soac)[0];
-}
-
 /* Does the array's length show? */
 static bool made_length(Finder *f, CoreAtom a, CoreAtom *n)
 {
     const CoreStmt *s = maker_around(f, a);
     while (s && s->kind == CORE_UPDATE)
         s = maker_around(f, s->update.array);
-    if (s && s->kind == CORE_ARRAY)
-        *n = core_i64(s->array.n);
-    else if (s && (s->kind == CORE_MAP || s->kind == CORE_SCAN) && !s->soac.guard)
-        *n = s->soac.domain;
-    else
-        return false;
-    return true;
+    return core_shown_length(s, n);
 }
 
 /* The state begins as one array again and again, whose length shows: replicate n (replicate m x). */
@@ -196,7 +184,8 @@ static CoreAtom emit_begin(Finder *f, Tables *t, Shape *shape, CoreAtom init)
         shape->offsets = build_row_starts(&t->b, shape->lengths, shape->rows);
     }
     if (row && is_filled(row, maker_of(f, init)))
-        return filled(t, row->soac.body->results[0], build_prim2(&t->b, PRIM_SIZE_MUL, shape->rows, shape->stride));
+        return build_repeated(&t->b, row->soac.body->results[0],
+                              build_prim2(&t->b, PRIM_SIZE_MUL, shape->rows, shape->stride));
     return build_flatten(&t->b, init);
 }
 

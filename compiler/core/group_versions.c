@@ -47,10 +47,8 @@ static CoreAtom is_dense(CoreBuilder *b, const Grouping *g, Range *range)
 {
     range->low = extreme_key(b, g, PRIM_MIN);
     range->span = build_prim2(b, PRIM_SUB, extreme_key(b, g, PRIM_MAX), range->low);
-    CoreStmt *bins = build_stmt(b, CORE_PARAM, 1, &i64);
-    bins->param.of = g->floats ? PARAM_GROUP_BINS_FLOATS : PARAM_GROUP_BINS;
-    build_emit(b, bins);
-    CoreAtom most = build_prim2(b, PRIM_MUL, g->n, build_atom(b, bins->vars[0]));
+    CoreAtom most =
+        build_prim2(b, PRIM_MUL, g->n, build_param(b, g->floats ? PARAM_GROUP_BINS_FLOATS : PARAM_GROUP_BINS));
     most = build_prim2(b, PRIM_DIV, most, core_i64(100));
     return build_prim2(b, PRIM_LT, range->span, converted(b, SC_U64, most));
 }

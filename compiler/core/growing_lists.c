@@ -16,7 +16,7 @@
 #include "core/growing_lists_internal.h"
 #include "core/passes.h"
 
-enum { MOST_ITEMS = 4, LEAST_ROOM = 16, MOST_TURNS = 4 };
+enum { MOST_ITEMS = 4, MOST_TURNS = 4 };
 #define UNKNOWN UINT32_MAX
 
 static List *list_of(const Lists *l, CoreAtom a)
@@ -419,37 +419,9 @@ static CoreAtom room_for(Lists *l, const List *list, CoreAtom n)
     if (l->each[list->root - 1] > 0) /* from the beginning */
         return list->buffer;
     const CoreAtom needed = build_prim2(b, PRIM_ADD, list->length, n);
-    const CoreAtom has = build_length(b, list->buffer), full = build_prim2(b, PRIM_LT, has, needed);
-    CoreBlock *outer = build_begin(b);
-    const CoreAtom twice = build_prim2(b, PRIM_ADD, needed, needed);
-    const CoreAtom room = build_prim2(b, PRIM_MAX, twice, core_i64(LEAST_ROOM));
-    const CoreAtom grown = build_append(b, room, list->buffer, list->length, NULL);
-    CoreBlock *grows = build_end(b, outer, &grown, 1);
-    build_begin(b);
-    CoreBlock *stays = build_end(b, outer, &list->buffer, 1);
-    const CoreAtom buffer = build_if(b, full, grows, stays)[0];
+    const CoreAtom buffer = build_room_for(b, list->buffer, list->length, needed);
     (void)build_length(b, buffer); /* if anybody asks later: then that need not be kept */
     return buffer;
-}
-
-/* The buffer with these elements from `length` on. */
-static CoreAtom with_piece(Lists *l, CoreAtom buffer, const Append *a)
-{
-    CoreBuilder *b = &l->b;
-    const CoreType type = core_atom_type(b->fn, buffer);
-    const CoreAtom piece = whole(l, a->right), i = build_var(b, core_scalar(SC_I64), NULL),
-                   x = build_var(b, core_element(type), NULL);
-    CoreBlock *outer = build_begin(b);
-    const CoreAtom results[] = {build_prim2(b, PRIM_ADD, a->length, i), x};
-    CoreSoac soac = {.domain = a->more, .index = i.var, .ninputs = 1};
-    soac.body = build_end(b, outer, results, 2);
-    soac.inputs = build_atoms_copy(b, &piece, 1, 1);
-    soac.elements = build_vars_copy(b, &x.var, 1, 1);
-    CoreStmt *s = build_stmt(b, CORE_SCATTER, 1, &type);
-    s->soac = soac;
-    s->soac.dests = build_atoms_copy(b, &buffer, 1, 1);
-    build_emit(b, s);
-    return build_atom(b, s->vars[0]);
 }
 
 static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
@@ -468,7 +440,7 @@ static void rewrite_append(Lists *l, const CoreStmt *s, uint32_t k)
         length = build_prim2(&l->b, PRIM_ADD, length, core_i64(1));
     }
     if (!a.items) {
-        buffer = with_piece(l, buffer, &a);
+        buffer = build_stored(&l->b, buffer, a.length, whole(l, a.right), a.more);
         length = build_prim2(&l->b, PRIM_ADD, length, a.more);
     }
     set_list(l, s->vars[k], buffer, length);

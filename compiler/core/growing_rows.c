@@ -113,12 +113,7 @@ List rows_with(Lists *l, const List *list, const Append *a, CoreAtom piece)
 /* The row's length, if that is known in front of the loop that was looked at last. */
 static bool known_width(const Lists *l, CoreAtom row, CoreAtom *width)
 {
-    const CoreStmt *s = list_maker(l, row);
-    if (s && s->kind == CORE_ARRAY)
-        *width = core_i64(s->array.n);
-    else if (s && (s->kind == CORE_MAP || s->kind == CORE_SCAN) && !s->soac.guard)
-        *width = s->soac.domain;
-    else
+    if (!core_shown_length(list_maker(l, row), width))
         return false;
     return width->is_const || l->bound[width->var] != l->looked;
 }
@@ -182,15 +177,7 @@ List rows_updated(Lists *l, const List *list, const CoreStmt *s)
             build_changed(b, list->buffer, build_prim2(b, PRIM_ADD, from, change->update.index), change->update.value);
         return r;
     }
-    const CoreType type = core_atom_type(b->fn, list->buffer);
-    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
-    CoreStmt *store = build_stmt(b, CORE_SCATTER, 1, &type);
-    CoreBlock *outer = build_begin(b);
-    const CoreAtom to[] = {build_prim2(b, PRIM_ADD, from, i), build_index(b, s->update.value, i, CORE_NO_SITE)};
-    store->soac = (CoreSoac){.domain = width, .index = i.var, .body = build_end(b, outer, to, 2)};
-    store->soac.dests = build_atoms_copy(b, &list->buffer, 1, 1);
-    build_emit(b, store);
-    r.buffer = build_atom(b, store->vars[0]);
+    r.buffer = build_stored(b, list->buffer, from, s->update.value, width);
     return r;
 }
 

@@ -122,15 +122,14 @@ static CoreAtom first_rounds(LongLoops *l, CoreStmt *s, CoreAtom most)
     s->loop.inits[n] = core_i64(0);
     s->vars[n] = last.var;
     CoreBlock *body = s->loop.body, *cond = s->loop.cond, *outer = b->out;
-    const CoreStmt asks = *s; /* of the state, as it was */
+    CoreStmt before = *s; /* of the state, as it was */
+    before.loop.cond = core_copy_within(b->p, b->fn, cond, l->scratch, &l->map);
     s->nvars = s->loop.nparams = n + 1;
     b->out = body;
     body->results = build_atoms_copy(b, body->results, n + 1, n);
     body->results[n] = build_prim2(b, PRIM_ADD, k, core_i64(1));
     body->nresults = n + 1;
     b->out = outer;
-    CoreStmt before = asks;
-    before.loop.cond = core_copy_within(b->p, b->fn, cond, l->scratch, &l->map);
     b->out = cond;
     const CoreAtom both[] = {build_prim2(b, PRIM_AND, cond->results[0], build_prim2(b, PRIM_LT, k, most))};
     build_results(b, cond, both, 1);
@@ -139,20 +138,11 @@ static CoreAtom first_rounds(LongLoops *l, CoreStmt *s, CoreAtom most)
     return build_condition(b, &before, build_atoms(b, s->vars, n), l->scratch, &l->map);
 }
 
-static CoreAtom host_rounds(LongLoops *l)
-{
-    const CoreType i64 = core_scalar(SC_I64);
-    CoreStmt *param = build_stmt(&l->b, CORE_PARAM, 1, &i64);
-    param->param.of = PARAM_HOST_ROUNDS;
-    build_emit(&l->b, param);
-    return build_atom(&l->b, param->vars[0]);
-}
-
 static void split_loop(LongLoops *l, CoreStmt *s, bool deep)
 {
     CoreBuilder *b = &l->b;
     b->span = s->span;
-    CoreAtom most = host_rounds(l);
+    CoreAtom most = build_param(b, PARAM_HOST_ROUNDS);
     CoreStmt *first = copy_loop(l, s), *later = copy_loop(l, s);
     CoreStmt *chosen = build_instead(b, s, build_prim2(b, PRIM_LE, core_i64(ANY_ROUNDS), most));
     chosen->if_.then_b = build_alone(b, s);
@@ -193,7 +183,7 @@ static void call_on_device(LongLoops *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
     b->span = s->span;
-    const CoreAtom most = host_rounds(l);
+    const CoreAtom most = build_param(b, PARAM_HOST_ROUNDS);
     CoreStmt *chosen = build_instead(b, s, build_prim2(b, PRIM_LE, core_i64(ANY_ROUNDS), most));
     chosen->if_.then_b = build_alone(b, s);
     CoreBlock *outer = build_begin(b);

@@ -444,11 +444,7 @@ static CoreAtom array_of_one(CoreBuilder *b, CoreAtom x)
 
 static CoreAtom on_device(CoreBuilder *b)
 {
-    const CoreType i64 = core_scalar(SC_I64);
-    CoreStmt *param = build_stmt(b, CORE_PARAM, 1, &i64);
-    param->param.of = PARAM_DEVICE_SCALARS;
-    build_emit(b, param);
-    return build_prim2(b, PRIM_LT, core_i64(0), build_atom(b, param->vars[0]));
+    return build_prim2(b, PRIM_LT, core_i64(0), build_param(b, PARAM_DEVICE_SCALARS));
 }
 
 /* ds = if the device shall then map 1 { -> d } else [d] */

@@ -395,15 +395,11 @@ typedef struct Instead {
 
 static CoreAtom few_arguments(CoreBuilder *b, const CoreStmt *call)
 {
-    const CoreType i64 = core_scalar(SC_I64);
-    CoreStmt *most = build_stmt(b, CORE_PARAM, 1, &i64);
     CoreAtom n = core_i64(0);
     for (uint32_t i = 0; i < call->call.nargs; i++)
         if (core_atom_type(b->fn, call->call.args[i]).rank > 0)
             n = build_prim2(b, PRIM_ADD, n, build_length(b, call->call.args[i]));
-    most->param.of = PARAM_CALL_ELEMENTS;
-    build_emit(b, most);
-    return build_prim2(b, PRIM_LE, n, build_atom(b, most->vars[0]));
+    return build_prim2(b, PRIM_LE, n, build_param(b, PARAM_CALL_ELEMENTS));
 }
 
 static void put_instead(void *ctx, CoreBlock *block)

@@ -1,3 +1,4 @@
+#include "core/append.h"
 #include "core/stack_loops_internal.h"
 
 #include "dp_limits.h"
@@ -105,12 +106,7 @@ static void push_frame(Machine *m, CoreAtom *out, const Exit *e, CoreAtom depth)
             value = type.rank > 0 ? build_length(&m->b, e->saved[i - 1])
                                   : stack_convert(m, e->saved[i - 1], part_scalar(m, part));
         }
-        CoreStmt *s = build_stmt(&m->b, CORE_UPDATE, 1, &(CoreType){part_scalar(m, part), 1});
-        s->update.array = stacks[part];
-        s->update.index = slot_at(m, depth, part, used[part]++);
-        s->update.value = value;
-        build_emit(&m->b, s);
-        stacks[part] = build_atom(&m->b, s->vars[0]);
+        stacks[part] = build_changed(&m->b, stacks[part], slot_at(m, depth, part, used[part]++), value);
     }
     for (uint32_t part = 0; part < stacks_of(m); part++)
         out[part] = stacks[part];
@@ -118,39 +114,13 @@ static void push_frame(Machine *m, CoreAtom *out, const Exit *e, CoreAtom depth)
 
 /* ---- arrays of frames ---- */
 
-/* Twice as many elements as are needed, where there is no room for these. */
-static CoreAtom build_more(Machine *m, CoreAtom kept, CoreAtom needed)
-{
-    const CoreAtom length = build_length(&m->b, kept), last = build_prim2(&m->b, PRIM_SUB, length, core_i64(1));
-    CoreBlock *outer = build_begin(&m->b), *fits = build_end(&m->b, outer, &kept, 1), *body;
-    outer = build_begin(&m->b);
-    CoreSoac soac = {.index = build_var(&m->b, core_scalar(SC_I64), NULL).var,
-                     .domain = build_prim2(&m->b, PRIM_MUL, needed, core_i64(2))};
-    body = build_begin(&m->b);
-    const CoreAtom x =
-        build_index(&m->b, kept, build_prim2(&m->b, PRIM_MIN, var_atom(m, soac.index), last), CORE_NO_SITE);
-    soac.body = build_end(&m->b, body, &x, 1);
-    const CoreAtom *more = build_map(&m->b, soac);
-    CoreBlock *grown = build_end(&m->b, outer, more, 1);
-    return build_if(&m->b, build_prim2(&m->b, PRIM_LE, needed, length), fits, grown)[0];
-}
-
 /* The array goes behind those that are kept. */
 static CoreAtom push_array(Machine *m, CoreAtom kept, CoreAtom *top, CoreAtom xs)
 {
     const CoreAtom n = build_length(&m->b, xs), end = build_prim2(&m->b, PRIM_ADD, *top, n);
-    const CoreType type = core_atom_type(m->fn, xs);
-    kept = build_more(m, kept, end);
-    CoreStmt *s = build_stmt(&m->b, CORE_SCATTER, 1, &type);
-    s->soac = (CoreSoac){.index = build_var(&m->b, core_scalar(SC_I64), NULL).var, .domain = n};
-    s->soac.dests = build_atoms_copy(&m->b, &kept, 1, 1);
-    CoreBlock *outer = build_begin(&m->b);
-    const CoreAtom to[] = {build_prim2(&m->b, PRIM_ADD, *top, var_atom(m, s->soac.index)),
-                           build_index(&m->b, xs, var_atom(m, s->soac.index), CORE_NO_SITE)};
-    s->soac.body = build_end(&m->b, outer, to, 2);
-    build_emit(&m->b, s);
+    kept = build_stored(&m->b, build_room_for(&m->b, kept, *top, end), *top, xs, n);
     *top = end;
-    return build_atom(&m->b, s->vars[0]);
+    return kept;
 }
 
 static uint32_t fill_kept(Machine *m, CoreAtom *out, const Exit *e)

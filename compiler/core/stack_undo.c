@@ -55,14 +55,7 @@ static CoreAtom build_change(CoreBuilder *b, CoreAtom array, const CoreAtom *pla
 {
     if (n > 1)
         value = build_change(b, build_index(b, array, places[0], CORE_NO_SITE), places + 1, n - 1, value);
-    const CoreType type = core_atom_type(b->fn, array);
-    CoreStmt *s = build_stmt(b, CORE_UPDATE, 1, &type);
-    s->site = CORE_NO_SITE;
-    s->update.array = array;
-    s->update.index = places[0];
-    s->update.value = value;
-    build_emit(b, s);
-    return build_atom(b, s->vars[0]);
+    return build_changed(b, array, places[0], value);
 }
 
 static bool is_above(const Version *v, const Version *below)

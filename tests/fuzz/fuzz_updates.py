@@ -7,14 +7,9 @@ What the runtime may change in place is decided by who else holds the elements; 
 older, array. Core is the truth: its result becomes the program's test on fused, flat and the device, with DP_POISON.
 Check that it can fail: with `return true;` first in holds_alone (runtime/ops.c) every second program does.
 """
-import argparse
-import os
-import random
 import sys
-import tempfile
-import time
 
-from harness import finish
+from harness import finish, fuzz
 
 LIMIT = 300
 
@@ -71,8 +66,9 @@ class Loop:
 ANY_ERROR = 'error "e"'
 
 
-def judge(dpc, path, loop):
+def judge(dpc, path, rng):
     """Writes the program with its test; returns what is wrong, or ''."""
+    loop = Loop(rng)
     text, args = loop.program(), loop.arguments()
     with open(path, "w") as f:
         f.write(text)
@@ -85,28 +81,4 @@ def judge(dpc, path, loop):
     return "" if status == 0 else out + said
 
 
-def main():
-    options = argparse.ArgumentParser()
-    options.add_argument("dpc")
-    options.add_argument("--seconds", type=float, default=60)
-    options.add_argument("--seed", type=int, default=1)
-    options.add_argument("--keep", default="")
-    o = options.parse_args()
-    end, number, failed = time.time() + o.seconds, 0, 0
-    with tempfile.TemporaryDirectory() as folder:
-        while time.time() < end:
-            number += 1
-            path = os.path.join(folder, "updates.dp")
-            wrong = judge(os.path.abspath(o.dpc), path, Loop(random.Random("%d/%d" % (o.seed, number))))
-            if not wrong:
-                continue
-            failed += 1
-            print("program %d of seed %d: %s" % (number, o.seed, wrong[:1000]))
-            if o.keep:
-                os.makedirs(o.keep, exist_ok=True)
-                os.replace(path, os.path.join(o.keep, "updates_%d_%d.dp" % (o.seed, number)))
-    print("%d programs, %d failed" % (number, failed))
-    return failed > 0
-
-
-sys.exit(main())
+sys.exit(fuzz("updates", judge))

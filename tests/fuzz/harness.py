@@ -1,8 +1,12 @@
 """What the fuzzers share: running a command and telling whether the way it ended is a bug."""
+import argparse
 import os
+import random
 import re
 import resource
 import subprocess
+import tempfile
+import time
 
 TIME_LIMIT = 5
 
@@ -42,3 +46,28 @@ def run(command, statuses):
     if done.returncode != 0 and "error: " not in said:
         return done.returncode, "status %d without a message" % done.returncode
     return done.returncode, None
+
+
+def fuzz(name, judge):
+    """Judges random programs until the time is over: judge(dpc, path, random) writes one and returns what is wrong, or ''. True: some are."""
+    options = argparse.ArgumentParser()
+    options.add_argument("dpc")
+    options.add_argument("--seconds", type=float, default=60)
+    options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--keep", default="")
+    o = options.parse_args()
+    end, number, failed = time.time() + o.seconds, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        while time.time() < end:
+            number += 1
+            path = os.path.join(folder, name + ".dp")
+            wrong = judge(os.path.abspath(o.dpc), path, random.Random("%d/%d" % (o.seed, number)))
+            if not wrong:
+                continue
+            failed += 1
+            print("program %d of seed %d: %s" % (number, o.seed, wrong[:1000]))
+            if o.keep:
+                os.makedirs(o.keep, exist_ok=True)
+                os.replace(path, os.path.join(o.keep, "%s_%d_%d.dp" % (name, o.seed, number)))
+    print("%d programs, %d failed" % (number, failed))
+    return failed > 0
