@@ -717,7 +717,8 @@ bool dp_segreduce_by_rows(DpRt *rt, const SegReduce *r);
 /* What kernels/tile.cl takes: for a work-item, and for a work-group. */
 typedef struct TileSize {
     uint32_t item_rows, item_columns; /* CPU: vectors, and a work-group is one strip of its */
-    uint32_t depth, pieces, unroll;   /* GPU; depth: of BLOCKS; pieces: of a segment, of the others */
+    uint32_t depth, pieces, unroll;   /* GPU; depth: of BLOCKS, of the others what a lane loads of a step; pieces: of a
+                                         segment, of the others */
     uint32_t rows, columns;
 } TileSize;
 /* How many instances of the kernel go side by side, once it is optimised; 0: one. Of what has no ways of its own. */

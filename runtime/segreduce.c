@@ -56,13 +56,22 @@ static uint64_t local_bytes(const DpKernel *k, const TileSize *size)
 {
     const DpTile *tile = &k->tile;
     if (tile->shape != DP_TILE_BLOCKS)
-        return (uint64_t)size->columns * size->pieces * (tile->stream_bytes + 5 * (uint64_t)tile->row_bytes) +
+        return (uint64_t)size->columns * size->pieces * size->depth *
+                   (tile->stream_bytes + 5 * (uint64_t)tile->row_bytes) +
                (size->pieces > 1 ? (uint64_t)size->columns * size->pieces * k->val_size : 0);
     return size->depth * (tile->stream_bytes + (uint64_t)tile->row_bytes * (size->rows + 4) +
                           (uint64_t)tile->column_bytes * (size->columns + 4));
 }
 
-enum { LANES_ACROSS = 16, SMALL_TILE = 16, LEAST_TILE = 4, MOST_STATEMENTS = 2048, MOST_UNROLLED = 8192 };
+/* LEAST_STEP: positions from one barrier to the next, where each lane has one instance. */
+enum {
+    LANES_ACROSS = 16,
+    SMALL_TILE = 16,
+    LEAST_TILE = 4,
+    MOST_STATEMENTS = 2048,
+    MOST_UNROLLED = 8192,
+    LEAST_STEP = 64
+};
 
 /* Of blocks on a GPU: what an item keeps, as nearly square as may be. Its code repeats the body for each. */
 static void block_item(const DpRt *rt, const DpKernel *k, WayKind tile, TileSize *size)
@@ -141,6 +150,9 @@ TileSize dp_tile_size(const DpRt *rt, uint32_t kernel, WayKind tile)
         while (size.pieces * 2 <= dp_param(rt, PARAM_TILE_PIECES))
             size.pieces *= 2;
         size.columns = lanes / size.pieces;
+        while (size.columns * size.depth < LEAST_STEP)
+            size.depth *= 2;
+        size.depth = local_bytes(k, &size) > LOCAL_BYTES ? 1 : size.depth;
     }
     while (size.unroll > 1 && size.unroll * size.item_rows * size.item_columns * k->cost > MOST_UNROLLED)
         size.unroll /= 2;

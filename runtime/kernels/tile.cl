@@ -28,28 +28,31 @@ enum {
     TN = DP_TN,
     BM = LY * TM,
     BN = LX * TN,
-    BK = DP_SHAPE == DP_BLOCKS ? DP_BK : LX,
+    BK = DP_SHAPE == DP_BLOCKS ? DP_BK : LX * DP_BK,
     STAGED = BK * DP_PIECES, /* positions in local memory */
+    STREAM_STAGES = DP_SHAPE == DP_BLOCKS ? 1 : DP_BK,
     PAD = 4, /* elements, so that lanes that store down a tile meet different banks */
     RUN_BYTES = 16 / sizeof(dp_column_k),
     RUN = DP_SHAPE != DP_BLOCKS ? 1 : RUN_BYTES >= 4 ? (TN < 4 ? TN : 4) : RUN_BYTES >= 2 ? 2 : 1,
     /* Elements that a lane stages. */
-    ROW_STAGES = DP_SHAPE == DP_BLOCKS ? (BM * BK + DP_WG - 1) / DP_WG : 1,
+    ROW_STAGES = DP_SHAPE == DP_BLOCKS ? (BM * BK + DP_WG - 1) / DP_WG : DP_BK,
     COLUMN_STAGES = BN * BK / DP_WG,
     STAGED_COLUMNS = DP_COLUMN_BY_K ? COLUMN_STAGES : BN > DP_WG ? BN / DP_WG : 1
 };
 #if DP_STRAIGHT_BODY
 /* Positions side by side in straight code (roots.cl). From those on of which one is odd a step's rest is done by the usual body. */
-enum { RUN_STRAIGHT = BK % 8 ? 1 : 8 };
-#define DP_ODD , &odd
+enum { MOST_STRAIGHT = 16, RUN_STRAIGHT = BK % MOST_STRAIGHT ? 1 : MOST_STRAIGHT };
+#define DP_NOTES_ODD , &odd
 #endif
 /* Row p and column q of a lane's, in the tile; RUN columns side by side, so that they are loaded at once. */
 #define DP_TILE_ROW(p) (ty * TM + (p))
 #define DP_TILE_COLUMN(q) ((q) / RUN * (LX * RUN) + tx * RUN + (q) % RUN)
 /* Element number e of the stage: its position and its row or column. */
 #define DP_STAGE_E(q) ((q) * DP_WG + l)
-#define DP_STAGE_BY_K_K(q) (DP_STAGE_E(q) % STAGED)
-#define DP_STAGE_BY_K_AT(q) (DP_STAGE_E(q) / STAGED)
+/* A position of the lane's own piece: number q of those that it stages where it has one instance. */
+#define DP_STAGE_OWN(q) (piece * BK + (q) * LX + tx)
+#define DP_STAGE_BY_K_K(q) (DP_SHAPE == DP_BLOCKS ? DP_STAGE_E(q) % STAGED : DP_STAGE_OWN(q))
+#define DP_STAGE_BY_K_AT(q) (DP_SHAPE == DP_BLOCKS ? DP_STAGE_E(q) / STAGED : 0)
 #if DP_COLUMN_BY_K
 #define DP_STAGE_COLUMN_K(q) DP_STAGE_BY_K_K(q)
 #define DP_STAGE_COLUMN_AT(q) DP_STAGE_BY_K_AT(q)
@@ -64,11 +67,11 @@ enum { RUN_STRAIGHT = BK % 8 ? 1 : 8 };
 /* The next step's shared values, into registers. */
 #if DP_HAS_STREAM
 #define DP_FETCH_STREAM(k0) \
-    if (l < STAGED) \
-        next_stream = dp_tile_stream(heap, DP_STAGED_K(k0, l) DP_PASS);
+    _Pragma("unroll") for (uint q = 0; q < STREAM_STAGES; q++) if (l < STAGED) \
+        next_stream[q] = dp_tile_stream(heap, DP_STAGED_K(k0, DP_STAGE_BY_K_K(q)) DP_PASS);
 #define DP_PUT_STREAM() \
-    if (l < STAGED) \
-        streams[l] = next_stream;
+    _Pragma("unroll") for (uint q = 0; q < STREAM_STAGES; q++) if (l < STAGED) \
+        streams[DP_STAGE_BY_K_K(q)] = next_stream[q];
 #else
 #define DP_FETCH_STREAM(k0)
 #define DP_PUT_STREAM()
@@ -131,7 +134,7 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
 {
 #if DP_HAS_STREAM
     __local dp_stream streams[STAGED];
-    dp_stream next_stream;
+    dp_stream next_stream[STREAM_STAGES];
 #endif
 #if DP_HAS_ROW_K
     __local __attribute__((aligned(16))) dp_row_k row_ks[STAGED][BM == 1 ? 1 : BM + PAD];
@@ -194,8 +197,8 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
             while (k < BK) {
                 const dp_val before = v[0];
                 _Pragma("unroll") for (uint e = 0; e < RUN_STRAIGHT; e++)
-                    DP_TILE_STEP(k + e, dp_tile_body_straight, DP_ODD)
-                if (odd) {
+                    DP_TILE_STEP(k + e, dp_tile_body_straight, DP_NOTES_ODD)
+                if (odd >= DP_ODD) {
                     v[0] = before;
                     break;
                 }
