@@ -177,21 +177,22 @@ static bool is_call_alone(const Moved *m)
     return alone;
 }
 
-/* Nothing that can fail stays behind what moves: what fails first, fails first, and elements that are read there
- * without a look may be known to be there because of it. That may be the change, where nothing is known because of it:
- * as it is a loop's body, or as a function does not know. */
+/* What fails first fails first: what can fail does not move in front of what can. And elements that are read there
+ * without a look may be known to be there because of a check that stays behind; nothing is known because of what a
+ * loop's body or a function checks, or because of the change, if that is of the same place. */
 static bool fails_in_order(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at, const Moved *m)
 {
-    const bool apart = b->stmts.at[change]->kind == CORE_LOOP || is_call_alone(m) ||
-                       is_same_place(b->stmts.at[at], b->stmts.at[change]);
-    bool stays = false;
+    const bool apart = is_call_alone(m) || is_same_place(b->stmts.at[at], b->stmts.at[change]);
+    bool stays = false, checks = false;
     uint32_t next = m->n;
     for (uint32_t i = change; i <= at; i++) {
-        const bool moves = next > 0 && m->stmts[next - 1] == b->stmts.at[i];
+        const CoreStmt *s = b->stmts.at[i];
+        const bool moves = next > 0 && m->stmts[next - 1] == s, fails = core_stmt_fallible(p->b.p, p->b.fn, s);
         next -= moves;
-        if (moves && stays)
+        if (moves && (checks || (stays && fails)))
             return false;
-        stays |= !moves && !(i == change && apart) && core_stmt_fallible(p->b.p, p->b.fn, b->stmts.at[i]);
+        stays |= !moves && fails;
+        checks |= !moves && fails && s->kind != CORE_LOOP && !(i == change && apart);
     }
     return true;
 }
