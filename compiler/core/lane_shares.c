@@ -6,8 +6,8 @@
  * x is found by the instance and the position, y by the cell (which centre) and the position. */
 #include "core/lane.h"
 
-/* What a value varies with. IS_LENGTH: it is that of a sequence. */
-enum { BY_INSTANCE = 1, BY_CELL = 2, BY_POSITION = 4, BY_ALL = 7, IS_LENGTH = 8 };
+/* What a value varies with. IS_LENGTH: it is that of a sequence. IS_INSIDE: it is made inside of the nest. */
+enum { BY_INSTANCE = 1, BY_CELL = 2, BY_POSITION = 4, BY_ALL = 7, IS_LENGTH = 8, IS_INSIDE = 16 };
 
 typedef struct Sharing {
     PagedTable by; /* by variable; 0: it comes from outside */
@@ -31,7 +31,7 @@ static bool is_regular(const Sharing *s, const CoreSoac *soac)
 static void bind(const Sharing *s, CoreVar v, uint8_t by)
 {
     if (v != CORE_NO_VAR)
-        *(uint8_t *)paged_at(&s->by, v) = by;
+        *(uint8_t *)paged_at(&s->by, v) = by | IS_INSIDE;
 }
 
 static void bind_elements(const Sharing *s, const CoreSoac *soac, uint8_t level)
@@ -62,8 +62,10 @@ static void look_at_soac(Sharing *s, CoreStmt *stmt, CoreSoac *soac)
     for (uint32_t i = 0; i < soac->ninputs; i++)
         note_read(s, by_of(s, soac->inputs[i]) | level);
     core_stmt_blocks(stmt, look_at_block, s);
-    if (s->position && s->found == (BY_INSTANCE | BY_CELL))
-        s->shared = (LaneShared){true, s->in_loop, s->cells->domain, soac->domain};
+    if (s->position && s->found == (BY_INSTANCE | BY_CELL) && !(entry_of(s, soac->domain) & IS_INSIDE)) {
+        const bool inside = entry_of(s, s->cells->domain) & IS_INSIDE; /* then they are as many as positions, say */
+        s->shared = (LaneShared){true, s->in_loop, inside ? soac->domain : s->cells->domain, soac->domain};
+    }
     s->inside &= (uint8_t)~level;
     s->cells = outer.cells;
     s->position = outer.position;
