@@ -17,11 +17,16 @@
  * product; else offsets are kept beside. So an update writes one element, where a row would be copied, and a lane can
  * have the state as its own (core/lane.h). Of deeper nests the outermost level goes first, then the next.
  *
+ * Tables that rounds exchange, (a, b) = (b, a), are rewritten together, if they are of one shape; where that does not
+ * show, outside of parallel code, the run asks.
+ *
  * A loop is rewritten as a copy, which is dropped if something in it does anything else with a table or its rows. */
 #include "core/flat_tables_internal.h"
 
 #include "core/append.h"
 #include "core/choose_lanes_internal.h"
+
+#include <string.h>
 
 /* MOST_TRIED: statements of all copies. SHORT: elements of a row. MOST_FILLED: of a table that was one row in the
  * beginning. */
@@ -248,6 +253,51 @@ static bool is_candidate(Finder *f, CoreStmt *s, uint32_t i)
     return g.found;
 }
 
+/* Which of the loop's states the value of block b begins as, by updates, branches and loops; or how many there are. */
+static uint32_t state_behind(const CoreStmt *loop, const CoreBlock *b, CoreAtom a)
+{
+    while (!a.is_const) {
+        for (uint32_t k = 0; k < loop->loop.nparams; k++)
+            if (loop->loop.params[k] == a.var)
+                return k;
+        const CoreStmt *s = core_block_def(b, a);
+        s = s ? s : core_block_def(loop->loop.body, a);
+        uint32_t k = 0;
+        while (s && s->vars[k] != a.var)
+            k++;
+        if (s && s->kind == CORE_IF)
+            return state_behind(loop, s->if_.then_b, s->if_.then_b->results[k]);
+        if (!s || (s->kind != CORE_UPDATE && s->kind != CORE_LOOP && s->kind != CORE_ATOM))
+            break;
+        a = s->kind == CORE_UPDATE ? s->update.array : s->kind == CORE_LOOP ? s->loop.inits[k] : s->atom;
+    }
+    return loop->loop.nparams;
+}
+
+/* The states that rounds exchange with state i: (a, b) = (b, a). False: with none. */
+static bool find_exchanged(Finder *f, const CoreStmt *s, uint32_t i, bool *together)
+{
+    const uint32_t n = s->loop.nparams;
+    uint32_t found = 0;
+    together[i] = true;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t k = 0; k < n; k++) {
+            const uint32_t from = state_behind(s, s->loop.body, s->loop.body->results[k]);
+            if (from == n || together[k] == together[from])
+                continue;
+            const uint32_t joins = together[k] ? from : k;
+            if (!core_type_equal(core_var_type(f->fn, s->loop.params[joins]),
+                                 core_var_type(f->fn, s->loop.params[i])) ||
+                !is_fresh(f, s->loop.inits[joins]))
+                return false;
+            together[joins] = more = true;
+            found++;
+        }
+    }
+    return found > 0;
+}
+
 /* Is the table one row again and again, and not a short one? As views that takes no memory but for the rows that are
  * replaced. */
 static bool is_long(Finder *f, CoreAtom init)
@@ -260,11 +310,44 @@ static bool is_long(Finder *f, CoreAtom init)
     return repeats && !(repeats_row(f, init, &n) && n.is_const && n.bits <= SHORT);
 }
 
-/* Outside parallel code the run says whether such a table is one array: if it is not too large. */
-static bool has_both(const Finder *f, const Shape *shape) { return f->repeated == 0 && shape->regular; }
+static bool are_long(Finder *f, const CoreStmt *s, const bool *together)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < s->loop.nparams; k++)
+        any |= together[k] && is_long(f, s->loop.inits[k]);
+    return any;
+}
 
-/* A copy of the loop, whose state i is one array; where it is. NULL if that cannot be. */
-static CoreStmt *try_loop(Finder *f, Tables *t, CoreStmt *s, uint32_t i)
+/* Do other tables than the first, which begin as these, show to be of its shape? */
+static bool is_alike(const Shape *a, const Shape *b)
+{
+    return a->regular && b->regular && core_atom_equal(a->rows, b->rows) && core_atom_equal(a->stride, b->stride);
+}
+
+/* What the loop's states `together` begin as, each as one array of the same shape; `asked`: if that is so, which does
+ * not show. */
+static Shape *begin_tables(Finder *f, Tables *t, CoreStmt *loop, const CoreStmt *s, const bool *together, bool *asked)
+{
+    Shape *shape = NULL;
+    CoreAtom first = core_i64(0);
+    for (uint32_t k = 0; k < s->loop.nparams; k++) {
+        if (!together[k])
+            continue;
+        const CoreAtom init = s->loop.inits[k];
+        Shape *own = arena_new(f->scratch, Shape);
+        const CoreAtom flat = emit_begin(f, t, own, init);
+        *asked |= shape && !core_atom_equal(init, first) && !is_alike(own, shape);
+        first = shape ? first : init;
+        shape = shape ? shape : own;
+        const CoreAtom table = build_var(&t->b, core_atom_type(f->fn, init), NULL);
+        tables_bind(t, table.var, flat, shape);
+        loop->loop.inits[k] = table;
+    }
+    return shape;
+}
+
+/* A copy of the loop, whose states `together` are one array each; where they are. NULL if that cannot be. */
+static CoreStmt *try_loop(Finder *f, Tables *t, CoreStmt *s, const bool *together, bool *asked)
 {
     CoreBlock *alone = core_new_block(f->p);
     core_push(f->p, alone, s);
@@ -278,51 +361,91 @@ static CoreStmt *try_loop(Finder *f, Tables *t, CoreStmt *s, uint32_t i)
     t->b.emit = tables_emit;
     t->b.ctx = t;
     t->b.out = core_new_block(f->p);
-    Shape *shape = arena_new(f->scratch, Shape);
-    const CoreAtom flat = emit_begin(f, t, shape, s->loop.inits[i]);
-    const CoreAtom table = build_var(&t->b, core_atom_type(f->fn, s->loop.inits[i]), NULL);
-    tables_bind(t, table.var, flat, shape);
-    t->state = shape;
-    loop->loop.inits[i] = table;
+    *asked = false;
+    t->state = begin_tables(f, t, loop, s, together, asked);
     tables_rewrite_loop(t, loop);
-    return t->failed || t->updates == 0 || t->unstored > 0 ||
-                   (t->replaces && !has_both(f, shape) && is_long(f, s->loop.inits[i]))
-               ? NULL
-               : loop;
+    const bool large = t->replaces && are_long(f, s, together);
+    *asked |= large;
+    const bool possible = !*asked || (f->repeated == 0 && (t->state->regular || !large));
+    return t->failed || t->updates == 0 || t->unstored > 0 || !possible ? NULL : loop;
 }
 
 static bool place_loop(Finder *f, CoreStmt *s);
 static bool find_in_stmt(Finder *f, CoreStmt *s);
 
-/* The loop, which is the last of t's statements, with those in front; v is the table. */
-static void place_table(Finder *f, Tables *t, CoreStmt *loop, CoreVar v, CoreAtom flat)
+/* The loop, which is the last of t's statements, with those in front; vars: the tables. */
+static void place_tables(Finder *f, Tables *t, CoreStmt *loop, const bool *together, const CoreVar *vars)
 {
+    const CoreAtom *flat = build_atoms(&t->b, loop->vars, loop->nvars);
+    for (uint32_t k = 0; k < loop->nvars; k++)
+        loop->vars[k] = together[k] ? loop->vars[k] : vars[k];
     for (uint32_t k = 0; k + 1 < t->b.out->stmts.n; k++)
         core_push(f->p, f->out, t->b.out->stmts.at[k]);
     (void)place_loop(f, loop);
     t->b.out = f->out;
-    emit_end(t, v, &(Part){.kind = TABLE, .flat = flat, .shape = t->state});
+    for (uint32_t k = 0; k < loop->nvars; k++)
+        if (together[k])
+            emit_end(t, vars[k], &(Part){.kind = TABLE, .flat = flat[k], .shape = t->state});
 }
 
-/* The same if the table is not too large; else the loop s, as it was. */
-static void place_both(Finder *f, Tables *t, CoreStmt *loop, CoreStmt *s, uint32_t i)
+/* Have both tables rows of the same lengths? They have equally many. */
+static CoreAtom emit_same_lengths(Finder *f, CoreBuilder *b, CoreAtom x, CoreAtom y, CoreAtom rows)
+{
+    CoreAtom strides[2];
+    if (begins_regular(f, x, &strides[0]) && begins_regular(f, y, &strides[1]))
+        return build_prim2(b, PRIM_EQ, strides[0], strides[1]);
+    const CoreAtom both[] = {build_row_lengths(b, x, rows), build_row_lengths(b, y, rows)};
+    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom same =
+        build_prim2(b, PRIM_EQ, build_index(b, both[0], i, CORE_NO_SITE), build_index(b, both[1], i, CORE_NO_SITE));
+    CoreSoac soac = {.domain = rows, .index = i.var, .body = build_end(b, outer, &same, 1)};
+    return build_fold(b, CORE_REDUCE, soac, PRIM_AND, core_const(SC_BOOL, 1), false);
+}
+
+/* Are the tables that the loop's states begin as of one shape, and not too large for what was one row? */
+static CoreAtom emit_asked(Finder *f, CoreBuilder *b, const Tables *t, const CoreStmt *s, const bool *together)
+{
+    uint32_t first = 0;
+    while (!together[first])
+        first++;
+    const CoreAtom init = s->loop.inits[first], rows = build_length(b, init), most = core_i64(MOST_FILLED);
+    CoreAtom holds = core_const(SC_BOOL, 1);
+    if (t->replaces && are_long(f, s, together))
+        holds = build_prim2(b, PRIM_LE, build_prim2(b, PRIM_SIZE_MUL, rows, t->state->stride), most);
+    for (uint32_t k = first + 1; k < s->loop.nparams; k++) {
+        if (!together[k] || core_atom_equal(s->loop.inits[k], init))
+            continue;
+        const CoreAtom as_many = build_prim2(b, PRIM_EQ, build_length(b, s->loop.inits[k]), rows);
+        CoreBlock *outer = build_begin(b);
+        const CoreAtom same = emit_same_lengths(f, b, s->loop.inits[k], init, rows), no = core_const(SC_BOOL, 0);
+        CoreBlock *alike = build_end(b, outer, &same, 1);
+        build_begin(b);
+        CoreBlock *others = build_end(b, outer, &no, 1);
+        holds = build_prim2(b, PRIM_AND, holds, build_if(b, as_many, alike, others)[0]);
+    }
+    return holds;
+}
+
+/* The same if that is asked at run time; else the loop s, as it was. */
+static void place_both(Finder *f, Tables *t, CoreStmt *loop, CoreStmt *s, const bool *together)
 {
     CoreBuilder b = {.p = f->p, .fn = f->fn, .out = f->out, .span = s->span};
+    const CoreAtom asked = emit_asked(f, &b, t, s, together);
     CoreStmt *choice = build_stmt_into(&b, CORE_IF, s->nvars, s->vars);
     CoreType *types = arena_array(f->scratch, CoreType, s->nvars);
     for (uint32_t k = 0; k < s->nvars; k++)
         types[k] = core_var_type(f->fn, s->vars[k]);
-    const CoreAtom rows = build_length(&b, s->loop.inits[i]), most = core_i64(MOST_FILLED);
-    choice->if_.cond = build_prim2(&b, PRIM_LE, build_prim2(&b, PRIM_SIZE_MUL, rows, t->state->stride), most);
+    choice->if_.cond = asked;
     CoreBlock *outer = f->out;
     f->out = choice->if_.then_b = core_new_block(f->p);
     const uint32_t noted = f->noted;
     f->noted = 0;
-    const CoreAtom table = build_var(&b, types[i], NULL), flat = build_atom(&b, loop->vars[i]);
-    CoreAtom *results = build_atoms(&b, loop->vars, s->nvars);
-    results[i] = table;
-    place_table(f, t, loop, table.var, flat);
-    build_results(&b, f->out, results, s->nvars);
+    CoreVar *vars = arena_array(f->scratch, CoreVar, s->nvars);
+    for (uint32_t k = 0; k < s->nvars; k++)
+        vars[k] = together[k] ? build_var(&b, types[k], NULL).var : loop->vars[k];
+    place_tables(f, t, loop, together, vars);
+    build_results(&b, f->out, build_atoms(&b, vars, s->nvars), s->nvars);
     f->out = choice->if_.else_b = core_new_block(f->p);
     f->noted = 0;
     build_fresh(&b, s, s->nvars, types);
@@ -333,29 +456,37 @@ static void place_both(Finder *f, Tables *t, CoreStmt *loop, CoreStmt *s, uint32
     core_push(f->p, f->out, choice);
 }
 
-static bool place_with_table(Finder *f, CoreStmt *s, uint32_t i)
+static bool place_with_tables(Finder *f, CoreStmt *s, const bool *together)
 {
     Tables t = {0};
     CoreStmt *loop = NULL;
     uint32_t statements = 1;
+    bool asked = false;
     choose_count(&statements, s->loop.body);
     for (uint32_t tries = 0; tries < MOST_TRIES && (tries == 0 || t.again); tries++) {
         f->tried += statements;
-        loop = f->tried <= MOST_TRIED ? try_loop(f, &t, s, i) : NULL;
+        loop = f->tried <= MOST_TRIED ? try_loop(f, &t, s, together, &asked) : NULL;
         if (!loop)
             return false;
     }
     if (t.again)
         return false;
-    if (t.replaces && is_long(f, s->loop.inits[i])) {
-        place_both(f, &t, loop, s, i);
-        return true;
-    }
-    const CoreAtom flat = build_atom(&t.b, loop->vars[i]);
-    for (uint32_t k = 0; k < s->nvars; k++)
-        loop->vars[k] = k == i ? loop->vars[k] : s->vars[k];
-    place_table(f, &t, loop, s->vars[i], flat);
+    if (asked)
+        place_both(f, &t, loop, s, together);
+    else
+        place_tables(f, &t, loop, together, s->vars);
     return true;
+}
+
+/* With state i as one array, or those, too, that rounds exchange with it. */
+static bool place_with_table(Finder *f, CoreStmt *s, uint32_t i)
+{
+    bool *together = arena_array(f->scratch, bool, s->loop.nparams);
+    memset(together, 0, s->loop.nparams * sizeof *together);
+    if (!find_exchanged(f, s, i, together))
+        for (uint32_t k = 0; k < s->loop.nparams; k++)
+            together[k] = k == i;
+    return place_with_tables(f, s, together);
 }
 
 static bool find_in_block(Finder *f, CoreBlock *block);

@@ -28,6 +28,9 @@ static bool is_regular(const Sharing *s, const CoreSoac *soac)
     return !soac->guard && (by_of(s, soac->domain) == 0 || (s->rows && (entry_of(s, soac->domain) & IS_LENGTH)));
 }
 
+/* Is it not there in front of the nest? */
+static bool is_unknown(const Sharing *s, CoreAtom a) { return !s->rows && (entry_of(s, a) & IS_INSIDE); }
+
 static void bind(const Sharing *s, CoreVar v, uint8_t by)
 {
     if (v != CORE_NO_VAR)
@@ -62,8 +65,8 @@ static void look_at_soac(Sharing *s, CoreStmt *stmt, CoreSoac *soac)
     for (uint32_t i = 0; i < soac->ninputs; i++)
         note_read(s, by_of(s, soac->inputs[i]) | level);
     core_stmt_blocks(stmt, look_at_block, s);
-    if (s->position && s->found == (BY_INSTANCE | BY_CELL) && !(entry_of(s, soac->domain) & IS_INSIDE)) {
-        const bool inside = entry_of(s, s->cells->domain) & IS_INSIDE; /* then they are as many as positions, say */
+    if (s->position && s->found == (BY_INSTANCE | BY_CELL) && !is_unknown(s, soac->domain)) {
+        const bool inside = is_unknown(s, s->cells->domain); /* then they are as many as positions, say */
         s->shared = (LaneShared){true, s->in_loop, inside ? soac->domain : s->cells->domain, soac->domain};
     }
     s->inside &= (uint8_t)~level;
