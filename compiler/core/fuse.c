@@ -647,8 +647,10 @@ static void fuse_parts(Fuser *f, CoreBlock *b)
 /* The blocks of s, a statement of b, by fuse_block or parts_of_block. */
 static void fuse_inside(Fuser *f, const CoreBlock *b, CoreStmt *s, void (*fuse)(void *ctx, CoreBlock *b))
 {
+    vec_push(f->scratch, &f->around, ((FuseAround){b, s}));
     if (s->kind == CORE_IF) { /* as often as the block around */
         core_stmt_blocks(s, fuse, f);
+        f->around.n--;
         return;
     }
     const CoreSoac *soac = core_stmt_soac(s);
@@ -663,6 +665,7 @@ static void fuse_inside(Fuser *f, const CoreBlock *b, CoreStmt *s, void (*fuse)(
     core_stmt_blocks(s, fuse, f);
     f->nest -= soac != NULL;
     f->level--;
+    f->around.n--;
     f->soac_beside = outer;
     f->position = position;
     f->in_rounds = in_rounds;

@@ -13,7 +13,14 @@
  * An array of a few scalars is none where only its elements are wanted: they are chosen between. */
 #include "core/fuse_internal.h"
 
-enum { APPEND_OPERATIONS = 20, MOVED_STATEMENTS = 256, ROUND_OPERATIONS = 8, ROUND_READS = 3, FEW_ITEMS = 4 };
+enum {
+    APPEND_OPERATIONS = 20,
+    MOVED_STATEMENTS = 256,
+    ROUND_OPERATIONS = 8,
+    ROUND_READS = 3,
+    FEW_ITEMS = 4,
+    MOST_LOOKS = 64
+};
 
 static bool is_only_indexed(Fuser *f, const CoreStmt *producer)
 {
@@ -94,7 +101,40 @@ static bool is_moved_here(Fuser *f, const CoreStmt *producer, CoreAtom at)
            is_place_of_its_own(f, at) && is_only_read_here(f, producer, at);
 }
 
-static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b, CoreAtom at)
+/* Does the statement change an array in place that the producer reads, or is it a loop that begins with it? */
+static bool changes_what(Fuser *f, CoreStmt *s, CoreStmt *producer)
+{
+    const uint32_t n = s->kind == CORE_LOOP ? s->loop.nparams : 1;
+    for (uint32_t i = 0; i < n; i++) {
+        const CoreAtom a = fuse_resolve(f, s->kind == CORE_LOOP ? s->loop.inits[i] : core_stmt_changes(s));
+        FuseSought sought = {f, a.is_const ? CORE_NO_VAR : a.var};
+        if (!a.is_const && core_atom_type(f->fn, a).rank > 0 && core_stmt_reads(producer, fuse_is_sought, &sought))
+            return true;
+    }
+    return false;
+}
+
+/* Would the producer, here, read an array as it was before a change, so that this cannot be in place? */
+static bool crosses_change(Fuser *f, CoreStmt *producer)
+{
+    const CoreBlock *made = fuse_var(f, producer->vars[0])->block;
+    CoreStmt *around = NULL;
+    for (uint32_t i = 0; i < f->around.n && !around; i++)
+        around = f->around.at[i].block == made ? f->around.at[i].stmt : NULL;
+    for (uint32_t i = 0; i < f->around.n; i++)
+        if (f->around.at[i].stmt->kind == CORE_LOOP && changes_what(f, f->around.at[i].stmt, producer))
+            return true;
+    uint32_t to = made->stmts.n;
+    while (around && to > 0 && made->stmts.at[to - 1] != around)
+        to--;
+    to -= around && to > 0;
+    for (uint32_t looks = 0; to > 0 && looks < MOST_LOOKS && made->stmts.at[to - 1] != producer; looks++, to--)
+        if (made->stmts.at[to - 1] && changes_what(f, made->stmts.at[to - 1], producer))
+            return true;
+    return false;
+}
+
+static bool is_better_computed(Fuser *f, CoreStmt *producer, const CoreBlock *b, CoreAtom at)
 {
     if (!producer || producer->kind != CORE_MAP || producer->soac.guard)
         return false;
@@ -102,6 +142,8 @@ static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlo
     if (fuse_is_index_function(f, producer))
         return true;
     if (!is_only_indexed(f, producer))
+        return false;
+    if (crosses_change(f, producer))
         return false;
     const CoreBlock *made = fuse_var(f, producer->vars[0])->block;
     if (made == b && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 4, 1))

@@ -19,6 +19,12 @@ typedef struct VarUses {
     CoreAtom by;
 } VarUses;
 
+/* A statement whose blocks are at hand, and the block that it stands in. */
+typedef struct FuseAround {
+    const CoreBlock *block;
+    CoreStmt *stmt;
+} FuseAround;
+
 typedef struct Fuser {
     CoreProgram *p;
     CoreFn *fn;
@@ -27,10 +33,11 @@ typedef struct Fuser {
     uint32_t level; /* in so many bodies of loops and parallel operations is the walk */
     uint32_t nest;  /* … in parallel operations */
     const CoreBlock
-        *soac_beside; /* the block of the parallel operation in whose body it is, but for branches; or NULL */
-    bool in_rounds;   /* that is a counted loop, which stands in parallel code */
-    CoreVar position; /* … that operation's index */
-    CoreStmt **rest;  /* what the block at hand has behind the statement at hand; NULL where one is gone */
+        *soac_beside;       /* the block of the parallel operation in whose body it is, but for branches; or NULL */
+    VEC(FuseAround) around; /* what is at hand, outermost first */
+    bool in_rounds;         /* that is a counted loop, which stands in parallel code */
+    CoreVar position;       /* … that operation's index */
+    CoreStmt **rest;        /* what the block at hand has behind the statement at hand; NULL where one is gone */
     uint32_t nrest;
     VEC(uint32_t) changes; /* which statements of the block at hand change an array */
     struct {

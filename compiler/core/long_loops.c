@@ -6,16 +6,16 @@
  *             ys, k = loop (a = x, k = 0) while c a && k < host-rounds do { B; k + 1 }
  *             if c ys then { map 1 { loop (a = ys) while c a do B }, and index 0 } else { -> ys } }
  *
- * A loop with loops in it goes over to the device earlier. Likewise, a call of a function whose calls branch is a loop
- * with a stack there (stack_loops.c) from the beginning. */
+ * A loop with loops in it goes over to the device earlier, by the number of their rounds. Likewise, a call of a
+ * function whose calls branch is a loop with a stack there (stack_loops.c) from the beginning. */
 #include "core/callgraph.h"
 #include "core/choose_lanes_internal.h"
 #include "core/passes.h"
 #include "params.h"
 
-/* MOST_STATEMENTS: of a loop; SHORT: rounds, where their number shows; DEEP: rounds of the host's of a loop without
- * loops in it for one of a loop with some. */
-enum { MOST_STATEMENTS = 200, SHORT = 1000, DEEP = 64 };
+/* MOST_STATEMENTS: of a loop; SHORT: rounds, where their number shows; DEEP: rounds of a loop inside, where it does
+ * not; MOST_ROUNDS: that are told apart from more. */
+enum { MOST_STATEMENTS = 200, SHORT = 1000, DEEP = 64, MOST_ROUNDS = 1 << 30, MOST_SHARES = 18 };
 #define ANY_ROUNDS (INT64_C(1) << 62) /* host-rounds of an executable, at least */
 
 typedef struct LongLoops {
@@ -58,7 +58,7 @@ static void look_for_array(void *ctx, CoreAtom *a)
     g->other |= core_atom_type(g->fn, *a).rank > 0;
 }
 
-static bool is_long(LongLoops *l, CoreStmt *s, bool *deep)
+static bool is_long(LongLoops *l, CoreStmt *s)
 {
     CoreBlock alone = {.stmts = {.at = &s, .n = 1, .cap = 1}};
     Glance g = {.fn = l->b.fn};
@@ -73,7 +73,6 @@ static bool is_long(LongLoops *l, CoreStmt *s, bool *deep)
     if (g.other || few || statements > MOST_STATEMENTS || 3 * statements > l->budget)
         return false;
     l->budget -= 3 * statements;
-    *deep = g.loops;
     return true;
 }
 
@@ -138,7 +137,74 @@ static CoreAtom first_rounds(LongLoops *l, CoreStmt *s, CoreAtom most)
     return build_condition(b, &before, build_atoms(b, s->vars, n), l->scratch, &l->map);
 }
 
-static void split_loop(LongLoops *l, CoreStmt *s, bool deep)
+typedef struct Binding {
+    CoreVar var;
+    bool found;
+} Binding;
+
+static void look_at_binder(void *ctx, CoreVar *v) { ((Binding *)ctx)->found |= *v == ((Binding *)ctx)->var; }
+
+static void look_for_binding(void *ctx, CoreBlock *block)
+{
+    Binding *of = ctx;
+    for (uint32_t i = 0; i < block->stmts.n && !of->found; i++) {
+        of->found |= core_stmt_binds(block->stmts.at[i], of->var);
+        core_stmt_binders(block->stmts.at[i], look_at_binder, of);
+        core_stmt_blocks(block->stmts.at[i], look_for_binding, of);
+    }
+}
+
+/* Is the number there in front of the loop? */
+static bool is_there(CoreStmt *loop, CoreAtom a)
+{
+    Binding of = {.var = a.is_const ? CORE_NO_VAR : a.var};
+    core_stmt_binders(loop, look_at_binder, &of);
+    core_stmt_blocks(loop, look_for_binding, &of);
+    return a.is_const || !of.found;
+}
+
+static CoreAtom sum_of(CoreBuilder *b, CoreAtom x, CoreAtom y)
+{
+    const CoreAtom none = core_i64(0);
+    return core_atom_equal(x, none) ? y : core_atom_equal(y, none) ? x : build_prim2(b, PRIM_ADD, x, y);
+}
+
+/* How many rounds the loops in the block have, those of loops in them, too. All numbers are from outside of `around`.
+ */
+static CoreAtom rounds_in(LongLoops *l, CoreBlock *block, CoreStmt *around)
+{
+    CoreBuilder *b = &l->b;
+    CoreAtom all = core_i64(0);
+    for (uint32_t i = 0; i < block->stmts.n; i++) {
+        CoreStmt *s = block->stmts.at[i];
+        if (s->kind != CORE_IF && s->kind != CORE_LOOP)
+            continue;
+        CoreAtom rounds;
+        if (s->kind == CORE_IF) {
+            rounds = build_prim2(b, PRIM_ADD, rounds_in(l, s->if_.then_b, around), rounds_in(l, s->if_.else_b, around));
+        } else {
+            const bool known = !s->loop.cond && is_there(around, s->loop.count);
+            const CoreAtom n = known ? build_prim2(b, PRIM_MAX, s->loop.count, core_i64(0)) : core_i64(DEEP);
+            const CoreAtom each = sum_of(b, rounds_in(l, s->loop.body, around), core_i64(1));
+            rounds = build_prim2(b, PRIM_MIN, build_prim2(b, PRIM_SIZE_MUL, n, each), core_i64(MOST_ROUNDS));
+        }
+        all = sum_of(b, all, rounds);
+    }
+    return all;
+}
+
+/* So many rounds, if each has others in it: divided by the next power of eight. */
+static CoreAtom shared_by(CoreBuilder *b, CoreAtom most, CoreAtom inside)
+{
+    CoreAtom rounds = inside.is_const && inside.bits == 0 ? most : core_i64(0);
+    for (int64_t log = rounds.is_const ? MOST_SHARES : -1; log >= 0; log -= 3) {
+        const CoreAtom part = build_prim2(b, PRIM_SHR, most, core_i64(log));
+        rounds = build_select(b, build_prim2(b, PRIM_LT, inside, core_i64(INT64_C(1) << log)), part, rounds);
+    }
+    return rounds;
+}
+
+static void split_loop(LongLoops *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
     b->span = s->span;
@@ -147,8 +213,7 @@ static void split_loop(LongLoops *l, CoreStmt *s, bool deep)
     CoreStmt *chosen = build_instead(b, s, build_prim2(b, PRIM_LE, core_i64(ANY_ROUNDS), most));
     chosen->if_.then_b = build_alone(b, s);
     CoreBlock *outer = build_begin(b);
-    if (deep)
-        most = build_prim2(b, PRIM_DIV, most, core_i64(DEEP));
+    most = shared_by(b, most, rounds_in(l, s->loop.body, s));
     const CoreAtom more = first_rounds(l, first, most);
     const uint32_t n = s->nvars;
     CoreBlock *between = build_begin(b);
@@ -199,10 +264,9 @@ static void look_in_block(void *ctx, CoreBlock *block)
     CoreBlock *outer = l->b.out, old = core_take_stmts(block);
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
-        bool deep = false;
         l->b.out = block;
-        if (s->kind == CORE_LOOP && is_long(l, s, &deep)) {
-            split_loop(l, s, deep);
+        if (s->kind == CORE_LOOP && is_long(l, s)) {
+            split_loop(l, s);
         } else if (is_branching(l, s)) {
             call_on_device(l, s);
         } else {

@@ -339,6 +339,21 @@ static void emit_divisor_check(ScalarEmitter *e, const CoreStmt *s)
     emit_line(e, "}");
 }
 
+/* What is chosen where the loop goes on, by a branch: the next round does not wait for what is asked. */
+static void emit_next_value(ScalarEmitter *e, const CoreStmt *s)
+{
+    emit_assign(e, s->vars[0], s->prim.args[2], !e->declared);
+    emit_indent(e);
+    strbuf_add(e->out, "if (");
+    emit_atom(e, s->prim.args[0]);
+    strbuf_add(e->out, ") {\n");
+    e->depth++;
+    emit_line(e, "DP_GOES_ON;");
+    emit_assign(e, s->vars[0], s->prim.args[1], false);
+    e->depth--;
+    emit_line(e, "}");
+}
+
 static void emit_prim(ScalarEmitter *e, const CoreStmt *s)
 {
     if (e->straight && emit_is_root(e->fn, s)) {
@@ -349,6 +364,10 @@ static void emit_prim(ScalarEmitter *e, const CoreStmt *s)
     bool checked = scalar_prim_fallible(e->fn, s);
     if (checked)
         emit_divisor_check(e, s);
+    if (s->prim.op == PRIM_SELECT && !s->prim.args[0].is_const && s->prim.args[0].var + 1 == e->says) {
+        emit_next_value(e, s);
+        return;
+    }
     bind_open(e, s->vars[0], !e->declared);
     emit_prim_name(e, s);
     for (uint32_t i = 0; i < s->prim.nargs; i++) {
@@ -617,6 +636,9 @@ static void emit_if(ScalarEmitter *e, const CoreStmt *s)
     strbuf_add(e->out, "if (");
     emit_atom(e, s->if_.cond);
     strbuf_add(e->out, ") {\n");
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (s->vars[i] + 1 == e->says)
+            emit_line(e, "    DP_GOES_ON;");
     emit_branch(e, s, s->if_.then_b);
     if (s->nvars > 0 || s->if_.else_b->stmts.n > 0) {
         emit_line(e, "} else {");
@@ -709,6 +731,28 @@ static void emit_for_head(ScalarEmitter *e, const CoreStmt *s, bool test)
     strbuf_add(e->out, "++) {\n");
 }
 
+/* The variable of the body that says whether there is another round, plus 1, if the state does; else 0. */
+static uint32_t says_more(const CoreStmt *loop)
+{
+    const CoreAtom cond = loop->loop.cond ? loop->loop.cond->results[0] : core_i64(0);
+    for (uint32_t i = 0; i < loop->loop.nparams && !cond.is_const; i++) {
+        const CoreAtom next = loop->loop.body->results[i];
+        if (loop->loop.params[i] == cond.var && !next.is_const)
+            return next.var + 1;
+    }
+    return 0;
+}
+
+/* Is more asked than a comparison of numbers? */
+static bool is_found_out(const CoreBlock *cond)
+{
+    const CoreStmt *last = core_block_def(cond, cond->results[0]);
+    for (uint32_t i = 0; i < cond->stmts.n; i++)
+        if (cond->stmts.at[i]->kind == CORE_INDEX)
+            return true;
+    return last && (last->kind == CORE_IF || core_as_prim(last, PRIM_AND) || core_as_prim(last, PRIM_OR));
+}
+
 static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
 {
     emit_line(e, "for (;;) {");
@@ -719,6 +763,8 @@ static void emit_while_head(ScalarEmitter *e, const CoreStmt *s, bool test)
     strbuf_add(e->out, test ? "if (failed || !" : "if (!");
     emit_atom(e, s->loop.cond->results[0]);
     strbuf_add(e->out, ") break;\n");
+    if (is_found_out(s->loop.cond))
+        emit_line(e, "DP_GOES_ON;");
     e->depth--;
 }
 
@@ -761,8 +807,11 @@ static void emit_loop(ScalarEmitter *e, const CoreStmt *s)
         emit_for_head(e, s, care.test);
     e->depth++;
     const bool before = emit_round_begin(e);
+    const uint32_t says = e->says;
+    e->says = says_more(s);
     emit_lane_round(e, s);
     emit_scalar_block(e, s->loop.body);
+    e->says = says;
     emit_parallel_assign(e, s->loop.params, s->loop.body->results, s->loop.nparams);
     emit_strip_round(e, s, mark);
     emit_round_end(e, before, care);

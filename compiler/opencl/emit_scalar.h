@@ -30,6 +30,7 @@ typedef struct ScalarEmitter {
     bool one_lane;   /* and executes all of that loop alone */
     uint32_t inside; /* so many parallel operations of a lane */
     uint32_t wide;   /* elements of a lane's operations that go side by side (emit_wide.h); 0: one after the other */
+    uint32_t says;   /* the variable that says whether the while loop around goes on, plus 1; or 0 */
     bool *gives_up;  /* of vector code: becomes true where it says `goto again` */
 } ScalarEmitter;
 

@@ -9,6 +9,12 @@
 #endif
 
 #define DP_HEAP __global uchar *heap
+/* Behind the condition of a while loop that looks at arrays: LLVM would make of "if it holds k + 1, else k" a sum, for which the next round waits. */
+#if DP_POCL
+#define DP_GOES_ON __asm volatile("")
+#else
+#define DP_GOES_ON
+#endif
 #define DP_AT(T, address) ((__global T *)(heap + (address)))
 
 /* In front of loops whose rounds, a constant number of them, are many statements: NVIDIA's compiler would unroll them, for many seconds. */
