@@ -93,7 +93,8 @@ static bool note_appends(Filled *f, CoreStmt *s)
         CoreAppend append;
         CoreAtom more;
         const Row *left = core_as_append(s, k, &append) ? row_of(f, append.left) : NULL;
-        if (!left || left->of != CORE_NO_VAR || !core_append_more(&f->makers, s->soac.domain, append.length, &more))
+        if (!left || left->of != CORE_NO_VAR || !core_is_length(&f->makers, append.left, append.length) ||
+            !core_append_more(&f->makers, s->soac.domain, append.length, &more))
             return false;
         note_row(f, s->vars[k], (Row){left->table, left->at, append.left.var, append.right, more});
     }

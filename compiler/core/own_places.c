@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-enum { MOST_BEHIND = 32 }; /* statements */
+enum { MOST_BEHIND = 32, MOST_NAMES = 3 }; /* statements; of an array */
 
 /* ---- what is asked ---- */
 
@@ -150,12 +150,12 @@ static bool is_needed(const Moved *m, CoreStmt *s)
     return false;
 }
 
-/* Statement `at` and what it needs, if none of that is made of the change. */
-static bool find_needed(Moved *m, const CoreBlock *b, uint32_t change, uint32_t at)
+/* Statement `at` and what it needs, with all checks or none, if none of that is made of the change. */
+static bool find_needed(Moved *m, const CoreBlock *b, uint32_t change, uint32_t at, bool checks)
 {
     *m = (Moved){.stmts = {b->stmts.at[at]}, .n = 1};
     for (uint32_t i = at; i-- > change;)
-        if (is_needed(m, b->stmts.at[i]))
+        if ((checks && b->stmts.at[i]->kind == CORE_CHECK) || is_needed(m, b->stmts.at[i]))
             m->stmts[m->n++] = b->stmts.at[i];
     return m->stmts[m->n - 1] != b->stmts.at[change];
 }
@@ -227,11 +227,23 @@ static bool is_part_of(void *ctx, CoreAtom a)
     return true;
 }
 
-/* The k-th array that it changes: as its state, if it is a loop. False: there are not so many. */
+/* The k-th array that it changes: as its state, if it is a loop; or that one of its branches hands on, of which the
+ * other one makes something else. False: there are not so many. */
 static bool changes_at(const CoreStmt *s, uint32_t k, CoreAtom *array)
 {
-    *array = s->kind != CORE_LOOP ? core_stmt_changes(s) : k < s->loop.nparams ? s->loop.inits[k] : core_i64(0);
-    return k < (s->kind == CORE_LOOP ? s->loop.nparams : 1);
+    uint32_t n = 1;
+    if (s->kind == CORE_LOOP) {
+        n = s->loop.nparams;
+        *array = k < n ? s->loop.inits[k] : core_i64(0);
+    } else if (s->kind == CORE_IF) {
+        n = 2 * s->nvars;
+        const CoreAtom *results = k % 2 ? s->if_.else_b->results : s->if_.then_b->results;
+        const bool either = k < n && !core_atom_equal(s->if_.then_b->results[k / 2], s->if_.else_b->results[k / 2]);
+        *array = either ? results[k / 2] : core_i64(0);
+    } else {
+        *array = core_stmt_changes(s);
+    }
+    return k < n;
 }
 
 static bool is_changed(const CoreStmt *s, CoreAtom array)
@@ -243,13 +255,27 @@ static bool is_changed(const CoreStmt *s, CoreAtom array)
     return false;
 }
 
+/* Does s read, and not change, the array, or one that branches hand on as that? */
+static bool reads_array(Places *p, CoreAtom array, CoreStmt *s, uint32_t depth)
+{
+    if (array.is_const || core_atom_type(p->b.fn, array).rank == 0 || is_changed(s, array))
+        return false;
+    if (core_stmt_reads(s, is_part_of, &(PartOf){p, array}))
+        return true;
+    const CoreStmt *either = *maker(p, array.var);
+    if (!either || either->kind != CORE_IF || depth == 0)
+        return false;
+    const uint32_t k = core_stmt_result(either, array);
+    return reads_array(p, either->if_.then_b->results[k], s, depth - 1) ||
+           reads_array(p, either->if_.else_b->results[k], s, depth - 1);
+}
+
 /* Does s read, and not change, what the change is of? */
 static bool reads_changed(Places *p, const CoreStmt *change, CoreStmt *s)
 {
     CoreAtom array;
     for (uint32_t k = 0; changes_at(change, k, &array); k++)
-        if (!array.is_const && core_atom_type(p->b.fn, array).rank > 0 && !is_changed(s, array) &&
-            core_stmt_reads(s, is_part_of, &(PartOf){p, array}))
+        if (reads_array(p, array, s, MOST_NAMES))
             return true;
     return false;
 }
@@ -260,8 +286,12 @@ static void read_before(Places *p, CoreBlock *b, uint32_t at)
     CoreStmt *s = b->stmts.at[at];
     Moved moved;
     for (uint32_t i = at > MOST_BEHIND ? at - MOST_BEHIND : 0; i < at; i++) {
-        if (reads_changed(p, b->stmts.at[i], s) && find_needed(&moved, b, i, at) &&
-            fails_in_order(p, b, i, at, &moved)) {
+        if (!reads_changed(p, b->stmts.at[i], s))
+            continue;
+        bool moves = false;
+        for (uint32_t checks = 0; checks < 2 && !moves; checks++)
+            moves = find_needed(&moved, b, i, at, checks) && fails_in_order(p, b, i, at, &moved);
+        if (moves) {
             if (is_same_place(s, b->stmts.at[i]))
                 s->site = b->stmts.at[i]->site;
             move_before(b, i, at, &moved);

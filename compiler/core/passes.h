@@ -121,6 +121,9 @@ void core_lifted_copies(CoreProgram *p);
 /* Tables to whose rows a loop appends, and whose elements it does not look at, are lists of what goes where until the
  * loop's end (filled_rows.c). True: there are any; then the program is to be simplified. */
 bool core_filled_rows(CoreProgram *p);
+/* Tables whose rows grow, get shorter and are looked at in a loop: in one array, each with room (row_buffers.c). True:
+ * there are any; then the program is to be simplified. */
+bool core_row_buffers(CoreProgram *p);
 /* Lists that rounds of a loop append to become buffers with room for more (growing_lists.c). True: there are any; then
  * the program is to be simplified. */
 bool core_growing_lists(CoreProgram *p);

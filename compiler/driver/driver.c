@@ -97,6 +97,12 @@ static bool run_filled_rows(Compilation *c)
         core_simplify(c->core);
     return true;
 }
+static bool run_row_buffers(Compilation *c)
+{
+    if (core_row_buffers(c->core))
+        core_simplify(c->core);
+    return true;
+}
 static bool run_growing_lists(Compilation *c)
 {
     if (core_growing_lists(c->core))
@@ -194,6 +200,7 @@ static const Pass passes[] = {
     {"inline, of what was recursion", STAGE_NONE, run_inline, check_core, NULL},
     {"lifted copies", STAGE_NONE, run_lifted_copies, check_core, NULL},
     {"filled rows", STAGE_NONE, run_filled_rows, check_core, NULL},
+    {"row buffers", STAGE_NONE, run_row_buffers, check_core, NULL},
     {"growing lists", STAGE_NONE, run_growing_lists, check_core, NULL},
     {"column operators", STAGE_NONE, run_column_operators, check_core, NULL},
     {"hoist operations", STAGE_NONE, run_hoist_operations, check_core, NULL},

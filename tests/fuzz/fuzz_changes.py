@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random loops at depth 0, and random recursion, that change two arrays, or two tables, and read older ones behind their changes, at times
+"""Random loops at depth 0, and random recursion, that change two arrays, or two tables, also of rows that grow, and read older ones behind their changes, at times
 in wrong places.
 
     fuzz_changes.py DPC [--seconds S] [--seed N] [--keep FOLDER]
@@ -59,6 +59,82 @@ class Loop:
     def calls(self, number):
         for rounds in "23":
             yield "e%d" % number, (TABLES if self.rows else ARRAYS) + [rounds]
+
+
+class Stacks:
+    """A table, or two, whose rows a loop's rounds append to, shorten, replace and look at, in older versions, too, and in branches."""
+
+    def __init__(self, random):
+        self.r = random
+        self.of = {"a": ["a"], "b": ["b"]}
+
+    def table(self, old=0.25):
+        versions = self.of[self.r.choice("ab")]
+        return self.r.choice(versions) if self.r.random() < old else versions[-1]
+
+    def place(self, table):
+        return self.r.choice(["(k %% length %s)" % table, "((k * 3 + s) %% length %s)" % table, "0", "1"] + ["k"] * (self.r.random() < 0.1))
+
+    def row(self, table=None):
+        table = table or self.table()
+        return "%s[%s]" % (table, self.place(table))
+
+    def number(self):
+        row = self.row()
+        return self.r.choice(["k", "s", "length " + row, "at %s s" % row, "sum " + row, "last " + row if self.r.random() < 0.2 else "k * 2"])
+
+    def new_row(self, table, place):
+        row = "%s[%s]" % (self.r.choice([table] * 4 + [self.table()]), place)
+        kind = self.r.random()
+        if kind < 0.5:
+            return "%s ++ [%s]" % (row, ", ".join(self.number() for _ in range(self.r.choice([1, 1, 1, 2]))))
+        if kind < 0.65:
+            return "take (max 0 (length %s - 1)) %s" % (row, row)
+        if kind < 0.7:
+            return "init " + row
+        if kind < 0.78:
+            return "take (min 1 (length %s)) %s ++ [%s]" % (row, row, self.number())
+        return self.r.choice(["%s ++ %s" % (row, self.row()), "[%s]" % self.number(), self.row(), "{ x + 1 : x in %s }" % row, "reverse " + row])
+
+    def changed(self, name):
+        table = self.r.choice(self.of[name]) if self.r.random() < 0.2 else self.of[name][-1]
+        place = self.place(table)
+        kind = self.r.random()
+        if kind < 0.1:
+            return "if length %s[%s] > 0 then %s with [%s, 0] = %s else %s" % (table, place, table, place, self.number(), table)
+        if kind < 0.25:
+            return "%s with [%s] = (if %s %% 2 == 0 then %s else %s[%s])" % (table, place, self.number(), self.new_row(table, place), table, place)
+        change = "%s with [%s] = %s" % (table, place, self.new_row(table, place))
+        if kind < 0.45:
+            other = self.place(table)
+            change += " with [%s] = %s" % (other, self.new_row(table, other))
+        if kind > 0.8:
+            return "if %s %% 3 == 0 then %s else %s" % (self.number(), change, self.r.choice(self.of[name]))
+        return change
+
+    def entry(self, number):
+        steps = ""
+        for i in range(self.r.randint(1, 4)):
+            name, kind = self.r.choice("ab"), self.r.random()
+            if kind < 0.2:
+                steps += "    let s = (s + %s) %% 1000\n" % self.number()
+            elif kind < 0.3:
+                steps += "    let %s%d = loop %s = %s for k < 3 do %s\n" % (name, i, name, self.of[name][-1], self.changed(name).replace(
+                    self.of[name][-1], name))
+                self.of[name].append("%s%d" % (name, i))
+            else:
+                steps += "    let %s%d = %s\n" % (name, i, self.changed(name))
+                self.of[name].append("%s%d" % (name, i))
+        a, b = (self.r.choice(self.of[x][1:] or [x]) if self.r.random() < 0.2 else self.of[x][-1] for x in "ab")
+        return ("entry e%d (a: [[i64]]) (b: [[i64]]) (t: i64) : ([[i64]], [[i64]], i64) =\n  loop (a, b, s) = (a, b, 1) for k < t do\n%s    in (%s, %s, s)\n"
+                "entry p%d (a: [[i64]]) (b: [[i64]]) (ts: [i64]) : [([[i64]], [[i64]], i64)] = { e%d a b t : t in ts }\n"
+                % (number, steps or "    let s = s + k\n", a, b, number, number))
+
+    def calls(self, number):
+        tables = ["[[1,2],[],[3,4,5],[7]]", "[[2,1],[0,3],[]]"]
+        yield "e%d" % number, tables + ["7"]
+        yield "e%d" % number, ["[[],[],[]]", "[[1]]", "25"]
+        yield "p%d" % number, tables + ["[3,0,9]"]
 
 
 class Recursion:
@@ -146,7 +222,7 @@ def same(got, truth, entry):
 
 def judge(dpc, path, rng):
     """Writes the program of a few entries; returns what is wrong, or ''."""
-    parts = [rng.choice([Loop, Recursion])(rng) for _ in range(ENTRIES)]
+    parts = [rng.choice([Loop, Recursion, Stacks, Stacks])(rng) for _ in range(ENTRIES)]
     with open(path, "w") as f:
         f.write(AT + "".join(part.entry(i) for i, part in enumerate(parts)))
     status, _, said = finish([dpc, "check", "--no-warnings", path], {}, LIMIT, None)

@@ -1,0 +1,584 @@
+/* Tables as the state of loops whose rounds append to rows, shorten them and look at them, such as stacks, or the
+ * chains of a hash table: all rows lie in one array, each with room to grow.
+ *
+ *     t' = loop (t = xss) … { … row = index t i; … t1 = update t i (row ++ [x]) … -> t1 }
+ *   ==>
+ *     pool, starts, counts, rooms = loop (… = flatten xss, where rows begin, their lengths, and these again) … {
+ *         c = index counts i;  … index pool (starts[i] + k) for row[k] …
+ *         pool1, starts1, rooms1 = if c + 1 <= rooms[i] then { -> pool, starts, rooms } else {
+ *             -> pool ++ row ++ twice as many zeros, update starts i (length pool), update rooms i 2 (c + 1) }
+ *         pool2 = update pool1 (starts1[i] + c) x;  counts2 = update counts i (c + 1) … }
+ *     t' = map n at i { the next counts[i] of pool from starts[i] on }
+ *
+ * So a row is not copied when it gets an element or loses its last ones. The pool is a list that grows
+ * (growing_lists.c). What needs a row as a whole gets a copy of it. Behind `t with [i] = init t[i]`, t[j] is still
+ * where it was; so rounds may move an element from one row to another. Tables whose rows are only appended to, and not
+ * looked at, are filled_rows.c's. */
+#include "core/append.h"
+#include "core/passes.h"
+#include "core/split_state.h"
+
+#include <string.h>
+
+enum { MOST_PARAMS = 32, LEAST_ROOM = 4, MOST_STEPS = 8 };
+
+/* What a version of a table is in the rewritten loop: the parts of its variable (split_state.h). */
+typedef struct Buffer {
+    CoreAtom pool, starts, counts, rooms;
+} Buffer;
+
+/* The first `n` elements of row `at` of a version, or all; or that with elements behind it. */
+typedef struct Row {
+    CoreVar table;
+    CoreAtom at;
+    bool cut, appended;
+    CoreAtom n;           /* cut */
+    CoreAtom items, more; /* appended: elements, and how many */
+} Row;
+
+/* How an update makes a version of the one before. PUSH, CUT: a row of the older version `of` with elements behind it,
+ * or its first ones. CHANGE: an element. REPLACE: another row. */
+typedef enum Kind { PUSH, CUT, CHANGE, REPLACE } Kind;
+typedef struct Made {
+    Kind kind;
+    CoreVar before, of;
+    bool shorter; /* PUSH: of a row that is cut */
+} Made;
+
+typedef struct Rows {
+    CoreBuilder b;
+    Arena *scratch;
+    SplitState split;
+    CoreMakers makers;
+    uint32_t nvars;
+    uint32_t *uses; /* by variable: how often it is read */
+    uint32_t *root; /* by variable: 1 + which table of the loop it is a version of */
+    Row **row;      /* by variable */
+    Made **made;    /* by version that an update makes */
+    Buffer *buffer; /* by version */
+    CoreAtom *copy; /* by row that is needed as a whole: its copy */
+    bool *whole;    /* by variable: is it? */
+    bool bad[MOST_PARAMS], pushed[MOST_PARAMS];
+    bool again, any, parallel;
+} Rows;
+
+static uint32_t root_of(const Rows *r, CoreAtom a) { return a.is_const || a.var >= r->nvars ? 0 : r->root[a.var]; }
+static Row *row_of(const Rows *r, CoreAtom a) { return a.is_const || a.var >= r->nvars ? NULL : r->row[a.var]; }
+
+/* ---- which tables ---- */
+
+/* A row is needed as a whole; a table had better not be. */
+static void need_whole(void *ctx, CoreAtom *a)
+{
+    Rows *r = ctx;
+    if (row_of(r, *a)) {
+        r->again |= !r->whole[a->var];
+        r->whole[a->var] = true;
+    } else if (root_of(r, *a)) {
+        r->bad[root_of(r, *a) - 1] = true;
+    }
+}
+
+static void note_row(Rows *r, CoreVar v, Row row)
+{
+    r->row[v] = arena_new(r->scratch, Row);
+    *r->row[v] = row;
+}
+
+/* All that it gives are rows with something behind them, for updates. */
+static bool note_appends(Rows *r, CoreStmt *s)
+{
+    Row rows[MOST_PARAMS];
+    for (uint32_t k = 0; k < s->nvars; k++) {
+        CoreAppend append;
+        const Row *left = k < MOST_PARAMS && core_as_append(s, k, &append) ? row_of(r, append.left) : NULL;
+        if (!left || left->appended || r->whole[s->vars[k]] || r->uses[s->vars[k]] != 1)
+            return false;
+        rows[k] = *left;
+        rows[k].appended = true;
+        if (!core_is_length(&r->makers, append.left, append.length)) {
+            rows[k].cut = true;
+            rows[k].n = append.length;
+        }
+        rows[k].items = append.right;
+        if (!core_append_more(&r->makers, s->soac.domain, append.length, &rows[k].more))
+            return false;
+        need_whole(r, &append.right);
+    }
+    for (uint32_t k = 0; k < s->nvars; k++)
+        note_row(r, s->vars[k], rows[k]);
+    return true;
+}
+
+/* Does the row still begin, in version v, as it was in the one that it is of? Elements are behind it, or it is cut. */
+static bool is_there(const Rows *r, const Row *row, CoreVar v)
+{
+    for (uint32_t steps = 0; v != row->table; steps++) {
+        const Made *made = r->made[v];
+        if (!made || steps == MOST_STEPS || made->kind > CUT ||
+            (made->kind == PUSH && (made->of != row->table || made->shorter)))
+            return false;
+        v = made->before;
+    }
+    return true;
+}
+
+/* The update of an element of row s->update.index, if the update s stores that row again; or NULL. */
+static const CoreStmt *row_change(const Rows *r, const CoreStmt *s)
+{
+    const CoreStmt *change = core_maker(&r->makers, s->update.value);
+    if (!change || change->kind != CORE_UPDATE || r->uses[change->vars[0]] != 1 || r->whole[change->vars[0]])
+        return NULL;
+    const Row *row = row_of(r, change->update.array);
+    return row && !row->appended && !row->cut && row->table == s->update.array.var &&
+                   core_atom_equal(row->at, s->update.index)
+               ? change
+               : NULL;
+}
+
+static void look_at_update(Rows *r, CoreStmt *s)
+{
+    const uint32_t root = root_of(r, s->update.array);
+    const Row *row = row_of(r, s->update.value);
+    Made *made = r->made[s->vars[0]] = arena_new(r->scratch, Made);
+    *made = (Made){.kind = REPLACE, .before = s->update.array.var};
+    r->root[s->vars[0]] = root;
+    if (r->parallel)
+        r->bad[root - 1] = true;
+    if (row && core_atom_equal(row->at, s->update.index) && is_there(r, row, s->update.array.var)) {
+        made->kind = row->appended ? PUSH : CUT;
+        made->of = row->table;
+        made->shorter = row->cut;
+        r->pushed[root - 1] |= row->appended;
+    } else if (row_change(r, s)) {
+        made->kind = CHANGE;
+    } else {
+        need_whole(r, &s->update.value);
+    }
+}
+
+static void look_at_block(void *ctx, CoreBlock *b);
+
+static void look_at_loop(Rows *r, CoreStmt *s)
+{
+    for (uint32_t k = 0; k < s->loop.nparams; k++) {
+        r->root[s->loop.params[k]] = root_of(r, s->loop.inits[k]);
+        if (row_of(r, s->loop.inits[k]))
+            need_whole(r, &s->loop.inits[k]);
+    }
+    core_stmt_blocks(s, look_at_block, r);
+    for (uint32_t k = 0; k < s->loop.nparams; k++) {
+        CoreAtom result = s->loop.body->results[k], init = s->loop.inits[k];
+        r->root[s->vars[k]] = r->root[s->loop.params[k]];
+        if (root_of(r, result) != r->root[s->vars[k]]) {
+            need_whole(r, &result);
+            need_whole(r, &init);
+        }
+    }
+}
+
+static void look_at_if(Rows *r, CoreStmt *s)
+{
+    core_stmt_blocks(s, look_at_block, r);
+    for (uint32_t k = 0; k < s->nvars; k++) {
+        CoreAtom x = s->if_.then_b->results[k], y = s->if_.else_b->results[k];
+        r->root[s->vars[k]] = root_of(r, x);
+        if (root_of(r, x) != root_of(r, y)) {
+            need_whole(r, &x);
+            need_whole(r, &y);
+        }
+    }
+}
+
+/* Is it read element by element, or asked for its length? */
+static bool is_looked_at(const Rows *r, const CoreStmt *s)
+{
+    const Row *row = s->kind == CORE_LENGTH  ? row_of(r, s->length.array)
+                     : s->kind == CORE_INDEX ? row_of(r, s->index.array)
+                                             : NULL;
+    return row ? !row->appended : s->kind == CORE_LENGTH && root_of(r, s->length.array);
+}
+
+static void look_at_stmt(Rows *r, CoreStmt *s)
+{
+    const Row *sliced = s->kind == CORE_SLICE ? row_of(r, s->slice.array) : NULL;
+    if (s->kind == CORE_LOOP) {
+        look_at_loop(r, s);
+    } else if (s->kind == CORE_IF) {
+        look_at_if(r, s);
+    } else if (s->kind == CORE_ATOM && (row_of(r, s->atom) ? !row_of(r, s->atom)->appended : root_of(r, s->atom) > 0)) {
+        r->root[s->vars[0]] = root_of(r, s->atom);
+        if (r->root[s->vars[0]])
+            r->made[s->vars[0]] = r->made[s->atom.var];
+        if (row_of(r, s->atom))
+            note_row(r, s->vars[0], *row_of(r, s->atom));
+    } else if (s->kind == CORE_INDEX && root_of(r, s->index.array)) {
+        note_row(r, s->vars[0], (Row){.table = s->index.array.var, .at = s->index.index});
+    } else if (sliced && !sliced->appended && s->slice.from.is_const && s->slice.from.bits == 0) {
+        Row row = *sliced;
+        row.cut = true;
+        row.n = s->slice.to;
+        note_row(r, s->vars[0], row);
+    } else if (s->kind == CORE_UPDATE && root_of(r, s->update.array)) {
+        look_at_update(r, s);
+    } else if (s->kind == CORE_UPDATE && row_of(r, s->update.array) && r->uses[s->vars[0]] == 1 &&
+               !r->whole[s->vars[0]] && !row_of(r, s->update.array)->appended) {
+        note_row(r, s->vars[0], *row_of(r, s->update.array)); /* if its update is one of the table's */
+        r->row[s->vars[0]]->appended = true;
+        r->row[s->vars[0]]->table = CORE_NO_VAR;
+    } else if (!is_looked_at(r, s) && !(s->kind == CORE_MAP && note_appends(r, s))) {
+        const bool outer = r->parallel;
+        core_stmt_atoms(s, need_whole, r);
+        r->parallel |= core_stmt_soac(s) != NULL;
+        core_stmt_blocks(s, look_at_block, r);
+        r->parallel = outer;
+    }
+}
+
+/* Results that are versions are the statement's, whose block it is, to look at. */
+static void look_at_block(void *ctx, CoreBlock *b)
+{
+    Rows *r = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++)
+        look_at_stmt(r, b->stmts.at[i]);
+    for (uint32_t i = 0; i < b->nresults; i++)
+        if (row_of(r, b->results[i]) || r->parallel)
+            need_whole(r, &b->results[i]);
+}
+
+static void forget_var(void *ctx, CoreVar *v)
+{
+    Rows *r = ctx;
+    r->root[*v] = 0;
+    r->row[*v] = NULL;
+    r->made[*v] = NULL;
+}
+
+static void forget_block(void *ctx, CoreBlock *b)
+{
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        for (uint32_t k = 0; k < s->nvars; k++)
+            forget_var(ctx, &s->vars[k]);
+        core_stmt_binders(s, forget_var, ctx);
+        core_stmt_blocks(s, forget_block, ctx);
+    }
+}
+
+static bool find_tables(Rows *r, CoreStmt *s)
+{
+    const uint32_t n = s->loop.nparams;
+    bool any = false;
+    for (uint32_t k = 0; k < n && n <= MOST_PARAMS; k++) {
+        r->bad[k] = core_var_type(r->b.fn, s->loop.params[k]).rank != 2;
+        any |= !r->bad[k];
+    }
+    for (r->again = true; any && r->again;) {
+        bool before[MOST_PARAMS];
+        r->again = any = false;
+        memcpy(before, r->bad, sizeof before);
+        memset(r->pushed, 0, sizeof r->pushed);
+        core_stmt_blocks(s, forget_block, r);
+        for (uint32_t k = 0; k < n; k++)
+            r->root[s->loop.params[k]] = r->bad[k] ? 0 : k + 1;
+        core_stmt_blocks(s, look_at_block, r);
+        for (uint32_t k = 0; k < n; k++) {
+            CoreAtom result = s->loop.body->results[k];
+            if (root_of(r, result) != r->root[s->loop.params[k]]) {
+                need_whole(r, &result);
+                r->bad[k] = true;
+            }
+            r->bad[k] |= !r->pushed[k];
+            r->again |= r->bad[k] != before[k];
+            any |= !r->bad[k];
+        }
+    }
+    return any;
+}
+
+/* ---- rewriting ---- */
+
+static bool is_table(void *ctx, CoreVar v)
+{
+    const Rows *r = ctx;
+    return v < r->nvars && r->root[v];
+}
+
+static void make_buffer(void *ctx, CoreVar v, CoreVar *parts)
+{
+    Rows *r = ctx;
+    const CoreType numbers = {SC_I64, 1};
+    const CoreAtom pool = build_var(&r->b, core_element(core_var_type(r->b.fn, v)), "pool");
+    r->buffer[v] = (Buffer){pool, build_var(&r->b, numbers, "starts"), build_var(&r->b, numbers, "counts"),
+                            build_var(&r->b, numbers, "rooms")};
+    parts[0] = r->buffer[v].pool.var;
+    parts[1] = r->buffer[v].starts.var;
+    parts[2] = r->buffer[v].counts.var;
+    parts[3] = r->buffer[v].rooms.var;
+}
+
+static void buffer_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
+{
+    (void)v;
+    const Buffer *buffer = &((Rows *)ctx)->buffer[a.var];
+    parts[0] = buffer->pool;
+    parts[1] = buffer->starts;
+    parts[2] = buffer->counts;
+    parts[3] = buffer->rooms;
+}
+
+static void name(Rows *r, CoreVar v, CoreAtom a)
+{
+    CoreStmt *is = build_stmt_into(&r->b, CORE_ATOM, 1, &v);
+    is->atom = a;
+    build_emit(&r->b, is);
+}
+
+static CoreAtom count_of(Rows *r, const Row *row)
+{
+    return row->cut ? row->n : build_index(&r->b, r->buffer[row->table].counts, row->at, CORE_NO_SITE);
+}
+
+static CoreAtom place_of(Rows *r, const Row *row, CoreAtom k)
+{
+    CoreBuilder *b = &r->b;
+    return build_prim2(b, PRIM_ADD, build_index(b, r->buffer[row->table].starts, row->at, CORE_NO_SITE), k);
+}
+
+/* So many elements of the pool from one on, and then, up to n, zeros. */
+static CoreAtom copy_of(Rows *r, CoreAtom pool, CoreAtom from, CoreAtom count, CoreAtom n)
+{
+    CoreBuilder *b = &r->b;
+    const CoreAtom j = build_var(b, core_scalar(SC_I64), NULL);
+    CoreSoac soac = {.domain = n, .index = j.var};
+    CoreBlock *outer = build_begin(b);
+    CoreAtom x;
+    if (core_atom_equal(count, n)) {
+        x = build_index(b, pool, build_prim2(b, PRIM_ADD, from, j), CORE_NO_SITE);
+    } else {
+        const CoreAtom there = build_prim2(b, PRIM_LT, j, count),
+                       zero = core_const(core_atom_type(b->fn, pool).scalar, 0);
+        CoreBlock *body = build_begin(b);
+        x = build_index(b, pool, build_prim2(b, PRIM_ADD, from, j), CORE_NO_SITE);
+        CoreBlock *old = build_end(b, body, &x, 1);
+        (void)build_begin(b);
+        CoreBlock *none = build_end(b, body, &zero, 1);
+        x = build_if(b, there, old, none)[0];
+    }
+    soac.body = build_end(b, outer, &x, 1);
+    return build_map(b, soac)[0];
+}
+
+/* The row is copied where it is named, if it is needed as a whole: what comes behind may change the pool. */
+static void name_row(Rows *r, CoreVar v)
+{
+    const Row *row = r->row[v];
+    if (!r->whole[v])
+        return;
+    const CoreAtom n = count_of(r, row);
+    name(r, v, copy_of(r, r->buffer[row->table].pool, place_of(r, row, core_i64(0)), n, n));
+}
+
+/* Room for `needed` elements in row `at`, of which the first `count` stay; else the row moves to the pool's end. */
+static Buffer with_room(Rows *r, const Buffer *old, CoreAtom at, CoreAtom count, CoreAtom needed)
+{
+    CoreBuilder *b = &r->b;
+    const CoreAtom fits = build_prim2(b, PRIM_LE, needed, build_index(b, old->rooms, at, CORE_NO_SITE));
+    const CoreAtom same[] = {old->pool, old->starts, old->rooms};
+    CoreBlock *outer = build_begin(b), *stays = build_end(b, outer, same, 3);
+    (void)build_begin(b);
+    const CoreAtom twice = build_prim2(b, PRIM_ADD, needed, needed);
+    const CoreAtom room = build_prim2(b, PRIM_MAX, twice, core_i64(LEAST_ROOM));
+    const CoreAtom from = build_index(b, old->starts, at, CORE_NO_SITE), end = build_length(b, old->pool);
+    const CoreAtom moved = copy_of(r, old->pool, from, count, room);
+    const CoreAtom parts[] = {build_appended(b, old->pool, moved, room), build_changed(b, old->starts, at, end),
+                              build_changed(b, old->rooms, at, room)};
+    const CoreAtom *now = build_if(b, fits, stays, build_end(b, outer, parts, 3));
+    return (Buffer){now[0], now[1], old->counts, now[2]};
+}
+
+/* The elements of `xs`, `more` of them, behind the first `count` of row `at`. */
+static Buffer with_elements(Rows *r, const Buffer *old, CoreAtom at, CoreAtom count, CoreAtom xs, CoreAtom more)
+{
+    CoreBuilder *b = &r->b;
+    const CoreAtom needed = build_prim2(b, PRIM_ADD, count, more);
+    const CoreStmt *items = core_maker(&r->makers, xs);
+    const bool literal = items && items->kind == CORE_ARRAY && more.is_const && more.bits == items->array.n;
+    Buffer now = with_room(r, old, at, count, needed);
+    const CoreAtom to = build_prim2(b, PRIM_ADD, build_index(b, now.starts, at, CORE_NO_SITE), count);
+    if (!literal)
+        now.pool = build_stored(b, now.pool, to, xs, more);
+    for (uint32_t k = 0; literal && k < items->array.n; k++)
+        now.pool = build_changed(b, now.pool, build_prim2(b, PRIM_ADD, to, core_i64(k)), items->array.items[k]);
+    now.counts = build_changed(b, old->counts, at, needed);
+    return now;
+}
+
+static void rewrite_update(Rows *r, const CoreStmt *s)
+{
+    CoreBuilder *b = &r->b;
+    const Buffer old = r->buffer[s->update.array.var];
+    const CoreAtom at = s->update.index;
+    const Row *row = row_of(r, s->update.value);
+    Buffer now = old;
+    build_check_bounds(b, s->site, at, build_length(b, old.counts));
+    switch (r->made[s->vars[0]]->kind) {
+    case PUSH: now = with_elements(r, &old, at, count_of(r, row), row->items, row->more); break;
+    case CUT: now.counts = build_changed(b, old.counts, at, count_of(r, row)); break;
+    case CHANGE: {
+        const CoreStmt *change = row_change(r, s);
+        const Row *of = row_of(r, change->update.array);
+        build_check_bounds(b, change->site, change->update.index, count_of(r, of));
+        now.pool = build_changed(b, old.pool, place_of(r, of, change->update.index), change->update.value);
+        break;
+    }
+    case REPLACE:
+        now = with_elements(r, &old, at, core_i64(0), s->update.value, build_length(b, s->update.value));
+        break;
+    }
+    r->buffer[s->vars[0]] = now;
+}
+
+static void rewrite_inside(void *ctx, CoreBlock *b);
+
+/* An element of a row, or how many it has, or the table. False: it is another statement. */
+static bool rewrite_look(Rows *r, CoreStmt *s)
+{
+    CoreBuilder *b = &r->b;
+    if (s->kind == CORE_INDEX && root_of(r, s->index.array)) {
+        build_check_bounds(b, s->site, s->index.index, build_length(b, r->buffer[s->index.array.var].counts));
+        name_row(r, s->vars[0]);
+        return true;
+    }
+    if (!is_looked_at(r, s))
+        return false;
+    const Row *row = row_of(r, s->kind == CORE_LENGTH ? s->length.array : s->index.array);
+    if (s->kind == CORE_LENGTH) {
+        name(r, s->vars[0], row ? count_of(r, row) : build_length(b, r->buffer[s->length.array.var].counts));
+        return true;
+    }
+    build_check_bounds(b, s->site, s->index.index, count_of(r, row));
+    name(r, s->vars[0], build_index(b, r->buffer[row->table].pool, place_of(r, row, s->index.index), CORE_NO_SITE));
+    return true;
+}
+
+static void rewrite_stmt(void *ctx, CoreStmt *s)
+{
+    Rows *r = ctx;
+    r->b.span = s->span;
+    const Row *row = s->nvars > 0 && s->vars[0] < r->nvars ? r->row[s->vars[0]] : NULL;
+    if (s->kind == CORE_IF) {
+        split_if(&r->split, s);
+    } else if (s->kind == CORE_LOOP) {
+        split_loop(&r->split, s, split_atoms(&r->split, s->loop.params, s->loop.inits, s->loop.nparams));
+    } else if (s->kind == CORE_ATOM && root_of(r, s->atom)) {
+        r->buffer[s->vars[0]] = r->buffer[s->atom.var];
+    } else if (s->kind == CORE_UPDATE && root_of(r, s->update.array)) {
+        rewrite_update(r, s);
+    } else if (row && (s->kind == CORE_SLICE || s->kind == CORE_ATOM)) {
+        if (s->kind == CORE_SLICE)
+            build_check_slice(&r->b, s->site, s->slice.from, s->slice.to, count_of(r, row_of(r, s->slice.array)));
+        name_row(r, s->vars[0]);
+    } else if (!rewrite_look(r, s) && !(row && row->appended)) {
+        core_stmt_blocks(s, rewrite_inside, r);
+        core_push(r->b.p, r->b.out, s);
+    }
+}
+
+/* In parallel operations, which change no table. */
+static void rewrite_inside(void *ctx, CoreBlock *b) { split_block(&((Rows *)ctx)->split, b, NULL, 0); }
+
+static CoreAtom *begin_buffers(Rows *r, CoreStmt *s)
+{
+    CoreBuilder *b = &r->b;
+    CoreAtom *inits = arena_array(b->p->arena, CoreAtom, MOST_PARTS * s->loop.nparams + 1);
+    uint32_t n = 0;
+    for (uint32_t k = 0; k < s->loop.nparams; k++) {
+        const CoreAtom init = s->loop.inits[k];
+        if (!is_table(r, s->loop.params[k])) {
+            inits[n++] = init;
+            continue;
+        }
+        const CoreAtom rows = build_length(b, init), counts = build_row_lengths(b, init, rows);
+        inits[n++] = build_flatten(b, init);
+        inits[n++] = build_row_starts(b, counts, rows);
+        inits[n++] = counts;
+        inits[n++] = counts;
+    }
+    return inits;
+}
+
+/* The table again, as v. */
+static void end_buffer(Rows *r, CoreVar v, const Buffer *buffer)
+{
+    CoreBuilder *b = &r->b;
+    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL), n = build_length(b, buffer->counts);
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom row = build_piece(b, buffer->pool, build_index(b, buffer->starts, i, CORE_NO_SITE),
+                                     build_index(b, buffer->counts, i, CORE_NO_SITE));
+    CoreStmt *map = build_stmt_into(b, CORE_MAP, 1, &v);
+    map->soac = (CoreSoac){.domain = n, .index = i.var, .body = build_end(b, outer, &row, 1)};
+    build_emit(b, map);
+}
+
+static void find_in_block(void *ctx, CoreBlock *b)
+{
+    Rows *r = ctx;
+    CoreBlock *out = r->b.out, old = core_take_stmts(b);
+    for (uint32_t i = 0; i < old.stmts.n; i++) {
+        CoreStmt *s = old.stmts.at[i];
+        if (s->kind != CORE_LOOP || !find_tables(r, s)) {
+            core_stmt_blocks(s, find_in_block, r);
+            core_push(r->b.p, b, s);
+            continue;
+        }
+        const CoreVar *vars = s->vars;
+        const uint32_t n = s->nvars;
+        r->any = true;
+        r->b.out = b;
+        r->b.span = s->span;
+        for (uint32_t k = 0; k < n; k++)
+            r->root[vars[k]] = r->root[s->loop.params[k]];
+        split_loop(&r->split, s, begin_buffers(r, s));
+        for (uint32_t k = 0; k < n; k++)
+            if (r->root[vars[k]]) {
+                end_buffer(r, vars[k], &r->buffer[vars[k]]);
+                r->root[vars[k]] = 0;
+            }
+    }
+    r->b.out = out;
+}
+
+static void count_use(void *ctx, CoreAtom *a)
+{
+    Rows *r = ctx;
+    if (!a->is_const)
+        r->uses[a->var]++;
+}
+
+static bool buffers_in_function(CoreProgram *p, CoreFn *fn)
+{
+    Arena *scratch = arena_create();
+    const uint32_t n = fn->vars.n + 1;
+    Rows r = {.b = {.p = p, .fn = fn}, .scratch = scratch, .nvars = fn->vars.n};
+    r.split = (SplitState){&r.b, &r, MOST_PARTS, is_table, make_buffer, buffer_parts, NULL, rewrite_stmt};
+    r.makers = core_makers_of(fn, scratch);
+    r.uses = arena_array(scratch, uint32_t, n);
+    r.root = arena_array(scratch, uint32_t, n);
+    r.row = arena_array(scratch, Row *, n);
+    r.made = arena_array(scratch, Made *, n);
+    r.buffer = arena_array(scratch, Buffer, n);
+    r.whole = arena_array(scratch, bool, n);
+    core_block_atoms(fn->body, count_use, &r);
+    find_in_block(&r, fn->body);
+    arena_destroy(scratch);
+    return r.any;
+}
+
+bool core_row_buffers(CoreProgram *p)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < p->fns.n; i++)
+        any |= buffers_in_function(p, p->fns.at[i]);
+    return any;
+}
