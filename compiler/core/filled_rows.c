@@ -235,6 +235,10 @@ static bool find_tables(Filled *f, CoreStmt *s)
             any |= !f->bad[k];
         }
     }
+    for (uint32_t k = 0; k < n && !any; k++) /* loops inside are looked at next */
+        f->root[s->loop.params[k]] = 0;
+    if (!any)
+        core_stmt_blocks(s, forget_block, f);
     return any;
 }
 

@@ -726,13 +726,13 @@ static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted, bool rows)
 }
 
 /* Loops inside of loops that have become others are looked at again. */
-bool core_growing_lists(CoreProgram *p)
+bool core_growing_lists(CoreProgram *p, const bool *only)
 {
     Arena *scratch = arena_create();
     const bool *lifted = core_lifted_functions(p, scratch);
     bool any = false;
     for (uint32_t i = 0; i < p->fns.n; i++)
-        for (uint32_t rows = 2; rows-- > 0;)
+        for (uint32_t rows = only && !only[i] ? 0 : 2; rows-- > 0;)
             for (uint32_t turn = 0; turn < MOST_TURNS && grow_in_function(p, p->fns.at[i], lifted[i], rows); turn++)
                 any = true;
     arena_destroy(scratch);

@@ -121,12 +121,13 @@ void core_lifted_copies(CoreProgram *p);
 /* Tables to whose rows a loop appends, and whose elements it does not look at, are lists of what goes where until the
  * loop's end (filled_rows.c). True: there are any; then the program is to be simplified. */
 bool core_filled_rows(CoreProgram *p);
-/* Tables whose rows grow, get shorter and are looked at in a loop: in one array, each with room (row_buffers.c). True:
- * there are any; then the program is to be simplified. */
-bool core_row_buffers(CoreProgram *p);
+/* Tables whose rows grow, get shorter and are looked at in a loop: in one array, each with room (row_buffers.c).
+ * Returns which functions have any, by number; then the program is to be simplified. NULL: none. all: also tables of
+ * which rows are replaced by some of any length. */
+const bool *core_row_buffers(CoreProgram *p, bool all);
 /* Lists that rounds of a loop append to become buffers with room for more (growing_lists.c). True: there are any; then
  * the program is to be simplified. */
-bool core_growing_lists(CoreProgram *p);
+bool core_growing_lists(CoreProgram *p, const bool *only);
 /* Rows that are needed after their array has changed are copied, so that it can change in place (rows_apart.c). */
 void core_rows_apart(CoreProgram *p);
 /* Of sorts of which only the first elements are read, or the last, how many these are (sort_ends.c). */

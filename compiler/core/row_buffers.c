@@ -60,10 +60,99 @@ typedef struct Rows {
     bool *whole;    /* by variable: is it? */
     bool bad[MOST_PARAMS], pushed[MOST_PARAMS];
     bool again, any, parallel;
+    uint32_t *seen;  /* by variable: in which of the loops that were looked at */
+    uint32_t looked; /* how many of these there were */
+    bool all;        /* tables of which rows are only replaced, too */
+    uint32_t around; /* loops around */
 } Rows;
 
 static uint32_t root_of(const Rows *r, CoreAtom a) { return a.is_const || a.var >= r->nvars ? 0 : r->root[a.var]; }
 static Row *row_of(const Rows *r, CoreAtom a) { return a.is_const || a.var >= r->nvars ? NULL : r->row[a.var]; }
+
+/* ---- t with [i] = (if c then t[i] ++ [x] else t[i]) ==> if c then t with [i] = t[i] ++ [x] else t ---- */
+
+/* Is it the row that the update is of? */
+static bool is_row_of(const Rows *r, const CoreStmt *update, CoreAtom a)
+{
+    const CoreStmt *row = core_maker(&r->makers, a);
+    return row && row->kind == CORE_INDEX && core_atom_equal(row->index.array, update->update.array) &&
+           core_atom_equal(row->index.index, update->update.index);
+}
+
+/* … with elements behind it, or without its last ones? */
+static bool is_longer_or_shorter(const Rows *r, const CoreStmt *update, CoreAtom a)
+{
+    const CoreStmt *s = core_maker(&r->makers, a);
+    CoreAppend append;
+    if (!s)
+        return false;
+    if (s->kind == CORE_SLICE)
+        return is_row_of(r, update, s->slice.array);
+    return s->kind == CORE_MAP && core_as_append(s, core_stmt_result(s, a), &append) &&
+           is_row_of(r, update, append.left);
+}
+
+/* The `if` of block b that gives what the update stores, if that could stand in its branches; at: of the update. */
+static CoreStmt *branches_of(const Rows *r, const CoreBlock *b, const CoreStmt *update, uint32_t at)
+{
+    const CoreAtom v = update->update.value, t = update->update.array, i = update->update.index;
+    if (v.is_const || t.is_const || r->uses[v.var] != 1)
+        return NULL;
+    while (at-- > 0) {
+        CoreStmt *s = b->stmts.at[at];
+        if (core_stmt_binds(s, v.var)) {
+            const uint32_t k = s->kind == CORE_IF ? core_stmt_result(s, v) : 0;
+            return s->kind == CORE_IF && (is_longer_or_shorter(r, update, s->if_.then_b->results[k]) ||
+                                          is_longer_or_shorter(r, update, s->if_.else_b->results[k]))
+                       ? s
+                       : NULL;
+        }
+        if (core_stmt_binds(s, t.var) || (!i.is_const && core_stmt_binds(s, i.var)) ||
+            core_stmt_fallible(r->b.p, r->b.fn, s))
+            return NULL;
+    }
+    return NULL;
+}
+
+static void put_into_branch(Rows *r, const CoreStmt *update, CoreBlock *branch, uint32_t k)
+{
+    if (is_row_of(r, update, branch->results[k])) {
+        branch->results[k] = update->update.array;
+        return;
+    }
+    CoreBlock *outer = r->b.out;
+    const CoreType type = core_atom_type(r->b.fn, update->update.array);
+    CoreStmt *s = build_stmt(&r->b, CORE_UPDATE, 1, &type);
+    s->site = update->site;
+    s->update = update->update;
+    s->update.value = branch->results[k];
+    r->b.out = branch;
+    build_emit(&r->b, s);
+    r->b.out = outer;
+    branch->results[k] = build_atom(&r->b, s->vars[0]);
+}
+
+static void sink_in_block(void *ctx, CoreBlock *b)
+{
+    Rows *r = ctx;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        CoreStmt *branch =
+            s->kind == CORE_UPDATE && core_var_type(r->b.fn, s->vars[0]).rank == 2 ? branches_of(r, b, s, left) : NULL;
+        core_stmt_blocks(s, sink_in_block, r);
+        b->stmts.at[left++] = s;
+        if (!branch)
+            continue;
+        const uint32_t k = core_stmt_result(branch, s->update.value);
+        r->b.span = s->span;
+        put_into_branch(r, s, branch->if_.then_b, k);
+        put_into_branch(r, s, branch->if_.else_b, k);
+        branch->vars[k] = s->vars[0];
+        left--;
+    }
+    b->stmts.n = left;
+}
 
 /* ---- which tables ---- */
 
@@ -136,12 +225,30 @@ static const CoreStmt *row_change(const Rows *r, const CoreStmt *s)
                : NULL;
 }
 
+/* May the row that the update stores be known to be as long as the one before? Not what is filtered, what a loop makes,
+ * a row of something else, or what a round makes of as many elements as it finds out, unless that is a row's length. */
+static bool shows_length(const Rows *r, const CoreStmt *s)
+{
+    const CoreStmt *made = core_maker(&r->makers, s->update.value);
+    if (!made || made->kind == CORE_LOOP || made->kind == CORE_FLATTEN)
+        return !made;
+    if (made->kind == CORE_INDEX)
+        return root_of(r, made->index.array) > 0;
+    if (made->kind != CORE_MAP || made->soac.guard)
+        return made->kind != CORE_MAP;
+    const CoreAtom n = made->soac.domain;
+    const CoreStmt *length = core_maker(&r->makers, n);
+    return n.is_const || n.var >= r->nvars || r->seen[n.var] != r->looked ||
+           (length && length->kind == CORE_LENGTH && row_of(r, length->length.array));
+}
+
 static void look_at_update(Rows *r, CoreStmt *s)
 {
     const uint32_t root = root_of(r, s->update.array);
     const Row *row = row_of(r, s->update.value);
     Made *made = r->made[s->vars[0]] = arena_new(r->scratch, Made);
     *made = (Made){.kind = REPLACE, .before = s->update.array.var};
+    r->pushed[root - 1] |= r->all && !shows_length(r, s);
     r->root[s->vars[0]] = root;
     if (r->parallel)
         r->bad[root - 1] = true;
@@ -249,6 +356,9 @@ static void look_at_block(void *ctx, CoreBlock *b)
 static void forget_var(void *ctx, CoreVar *v)
 {
     Rows *r = ctx;
+    if (*v >= r->nvars)
+        return;
+    r->seen[*v] = r->looked;
     r->root[*v] = 0;
     r->row[*v] = NULL;
     r->made[*v] = NULL;
@@ -265,14 +375,22 @@ static void forget_block(void *ctx, CoreBlock *b)
     }
 }
 
+/* Does it begin once, or as what each round around makes? Else all of it would be copied in each. */
+static bool begins_here(const Rows *r, CoreAtom init)
+{
+    const CoreStmt *s = core_maker(&r->makers, init);
+    return r->around == 0 || (s && (s->kind == CORE_MAP || s->kind == CORE_ARRAY));
+}
+
 static bool find_tables(Rows *r, CoreStmt *s)
 {
     const uint32_t n = s->loop.nparams;
     bool any = false;
     for (uint32_t k = 0; k < n && n <= MOST_PARAMS; k++) {
-        r->bad[k] = core_var_type(r->b.fn, s->loop.params[k]).rank != 2;
+        r->bad[k] = core_var_type(r->b.fn, s->loop.params[k]).rank != 2 || !begins_here(r, s->loop.inits[k]);
         any |= !r->bad[k];
     }
+    r->looked++;
     for (r->again = true; any && r->again;) {
         bool before[MOST_PARAMS];
         r->again = any = false;
@@ -292,6 +410,10 @@ static bool find_tables(Rows *r, CoreStmt *s)
             r->again |= r->bad[k] != before[k];
             any |= !r->bad[k];
         }
+    }
+    if (!any) { /* loops inside are looked at next */
+        core_stmt_blocks(s, forget_block, r);
+        core_stmt_binders(s, forget_var, r);
     }
     return any;
 }
@@ -528,7 +650,9 @@ static void find_in_block(void *ctx, CoreBlock *b)
     for (uint32_t i = 0; i < old.stmts.n; i++) {
         CoreStmt *s = old.stmts.at[i];
         if (s->kind != CORE_LOOP || !find_tables(r, s)) {
+            r->around += s->kind == CORE_LOOP;
             core_stmt_blocks(s, find_in_block, r);
+            r->around -= s->kind == CORE_LOOP;
             core_push(r->b.p, b, s);
             continue;
         }
@@ -556,29 +680,39 @@ static void count_use(void *ctx, CoreAtom *a)
         r->uses[a->var]++;
 }
 
-static bool buffers_in_function(CoreProgram *p, CoreFn *fn)
+static void note_function(Rows *r)
+{
+    CoreFn *fn = r->b.fn;
+    r->nvars = fn->vars.n;
+    r->makers = core_makers_of(fn, r->scratch);
+    r->uses = arena_array(r->scratch, uint32_t, fn->vars.n + 1);
+    core_block_atoms(fn->body, count_use, r);
+}
+
+static bool buffers_in_function(CoreProgram *p, CoreFn *fn, bool all)
 {
     Arena *scratch = arena_create();
+    Rows r = {.b = {.p = p, .fn = fn}, .scratch = scratch, .all = all};
+    note_function(&r);
+    sink_in_block(&r, fn->body);
+    note_function(&r);
     const uint32_t n = fn->vars.n + 1;
-    Rows r = {.b = {.p = p, .fn = fn}, .scratch = scratch, .nvars = fn->vars.n};
     r.split = (SplitState){&r.b, &r, MOST_PARTS, is_table, make_buffer, buffer_parts, NULL, rewrite_stmt};
-    r.makers = core_makers_of(fn, scratch);
-    r.uses = arena_array(scratch, uint32_t, n);
     r.root = arena_array(scratch, uint32_t, n);
     r.row = arena_array(scratch, Row *, n);
     r.made = arena_array(scratch, Made *, n);
     r.buffer = arena_array(scratch, Buffer, n);
     r.whole = arena_array(scratch, bool, n);
-    core_block_atoms(fn->body, count_use, &r);
+    r.seen = arena_array(scratch, uint32_t, n);
     find_in_block(&r, fn->body);
     arena_destroy(scratch);
     return r.any;
 }
 
-bool core_row_buffers(CoreProgram *p)
+const bool *core_row_buffers(CoreProgram *p, bool all)
 {
-    bool any = false;
+    bool *found = arena_array(p->arena, bool, p->fns.n + 1), any = false;
     for (uint32_t i = 0; i < p->fns.n; i++)
-        any |= buffers_in_function(p, p->fns.at[i]);
-    return any;
+        any |= found[i] = buffers_in_function(p, p->fns.at[i], all);
+    return any ? found : NULL;
 }

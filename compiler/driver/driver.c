@@ -99,13 +99,23 @@ static bool run_filled_rows(Compilation *c)
 }
 static bool run_row_buffers(Compilation *c)
 {
-    if (core_row_buffers(c->core))
+    if (core_row_buffers(c->core, false))
+        core_simplify(c->core);
+    return true;
+}
+static bool run_replaced_rows(Compilation *c)
+{
+    const bool *found = core_row_buffers(c->core, true);
+    c->lowered |= found != NULL;
+    if (found)
+        core_simplify(c->core);
+    if (found && core_growing_lists(c->core, found))
         core_simplify(c->core);
     return true;
 }
 static bool run_growing_lists(Compilation *c)
 {
-    if (core_growing_lists(c->core))
+    if (core_growing_lists(c->core, NULL))
         core_simplify(c->core);
     return true;
 }
@@ -219,6 +229,7 @@ static const Pass passes[] = {
     {"own places", STAGE_NONE, run_own_places, check_core, NULL},
     {"groups as bins", STAGE_NONE, run_group_bins, check_core, NULL},
     {"flat tables", STAGE_NONE, run_flat_tables, check_core, NULL},
+    {"rows replaced", STAGE_NONE, run_replaced_rows, check_core, NULL},
     {"lower rows", STAGE_NONE, run_lower_rows, check_core, NULL},
     {"lower operators", STAGE_NONE, run_lower_operators, check_core, NULL},
     {"merge recursion, of what was lowered", STAGE_NONE, run_merge_lowered, check_core, NULL},
