@@ -96,7 +96,8 @@ static bool is_longer_or_shorter(const Rows *r, const CoreStmt *update, CoreAtom
 static CoreStmt *branches_of(const Rows *r, const CoreBlock *b, const CoreStmt *update, uint32_t at)
 {
     const CoreAtom v = update->update.value, t = update->update.array, i = update->update.index;
-    if (v.is_const || t.is_const || r->uses[v.var] != 1)
+    const CoreStmt *made = core_maker(&r->makers, v);
+    if (!made || made->kind != CORE_IF || t.is_const || r->uses[v.var] != 1)
         return NULL;
     while (at-- > 0) {
         CoreStmt *s = b->stmts.at[at];
