@@ -362,7 +362,6 @@ CoreAtom build_room(CoreBuilder *b, CoreAtom n, CoreType element)
     return build_map(b, soac)[0];
 }
 
-/* ---- rows ---- */
 CoreAtom build_param(CoreBuilder *b, uint32_t of)
 {
     const CoreType i64 = core_scalar(SC_I64);
@@ -372,6 +371,14 @@ CoreAtom build_param(CoreBuilder *b, uint32_t of)
     return build_atom(b, s->vars[0]);
 }
 
+void build_named(CoreBuilder *b, CoreVar v, CoreAtom a)
+{
+    CoreStmt *s = build_stmt_into(b, CORE_ATOM, 1, &v);
+    s->atom = a;
+    build_emit(b, s);
+}
+
+/* ---- rows ---- */
 CoreAtom build_changed(CoreBuilder *b, CoreAtom xs, CoreAtom i, CoreAtom value)
 {
     const CoreType type = core_atom_type(b->fn, xs);
@@ -419,4 +426,15 @@ CoreAtom build_row_starts(CoreBuilder *b, CoreAtom lengths, CoreAtom n)
     const CoreAtom length = build_index(b, lengths, i, CORE_NO_SITE);
     CoreSoac soac = {.domain = n, .index = i.var, .body = build_end(b, outer, &length, 1)};
     return build_fold(b, CORE_SCAN, soac, PRIM_ADD, core_i64(0), true);
+}
+
+CoreAtom build_rows(CoreBuilder *b, CoreAtom xs, CoreAtom starts, CoreAtom lengths, CoreAtom n)
+{
+    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
+    CoreSoac soac = {.domain = n, .index = i.var};
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom row =
+        build_piece(b, xs, build_index(b, starts, i, CORE_NO_SITE), build_index(b, lengths, i, CORE_NO_SITE));
+    soac.body = build_end(b, outer, &row, 1);
+    return build_map(b, soac)[0];
 }

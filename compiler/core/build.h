@@ -50,6 +50,8 @@ CoreAtom build_prim2(CoreBuilder *b, CorePrim op, CoreAtom x, CoreAtom y);
 CoreAtom build_select(CoreBuilder *b, CoreAtom cond, CoreAtom x, CoreAtom y);
 CoreAtom build_length(CoreBuilder *b, CoreAtom xs);
 CoreAtom build_index(CoreBuilder *b, CoreAtom xs, CoreAtom i, uint32_t site);
+/* v = a */
+void build_named(CoreBuilder *b, CoreVar v, CoreAtom a);
 /* The value of a tuning parameter, as a DpTuning (params.h). */
 CoreAtom build_param(CoreBuilder *b, uint32_t of);
 /* xs with [i] = value; where i is none of xs' places, xs, as elements of the result's own. */
@@ -106,5 +108,7 @@ CoreAtom build_fold(CoreBuilder *b, CoreKind kind, CoreSoac soac, CorePrim op, C
 /* The lengths of n rows; where rows of n such lengths begin, one behind the other. */
 CoreAtom build_row_lengths(CoreBuilder *b, CoreAtom rows, CoreAtom n);
 CoreAtom build_row_starts(CoreBuilder *b, CoreAtom lengths, CoreAtom n);
+/* n rows of such lengths, which begin there in xs. */
+CoreAtom build_rows(CoreBuilder *b, CoreAtom xs, CoreAtom starts, CoreAtom lengths, CoreAtom n);
 
 #endif

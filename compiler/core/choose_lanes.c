@@ -650,11 +650,8 @@ static void wrap_call(Chooser *c, CoreBlock *block, CoreStmt *s)
         types[i] = core_var_type(c->fn, vars[i]);
     build_fresh(&b, s, n, types);
     const CoreAtom *results = build_once(&b, build_alone(&b, s));
-    for (uint32_t i = 0; i < n; i++) {
-        CoreStmt *x = build_stmt_into(&b, CORE_ATOM, 1, &vars[i]);
-        x->atom = results[i];
-        build_emit(&b, x);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        build_named(&b, vars[i], results[i]);
 }
 
 /* A call that would be levels for one instance anyway is parallel code over one. */

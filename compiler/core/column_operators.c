@@ -319,11 +319,8 @@ static CoreBlock *by_rows(CoreBuilder *b, const CoreStmt *s, const CoreAtom *all
 
 static void give(CoreBuilder *b, const CoreStmt *s, const CoreAtom *results)
 {
-    for (uint32_t i = 0; i < s->nvars; i++) {
-        CoreStmt *copy = build_stmt_into(b, CORE_ATOM, 1, &s->vars[i]);
-        copy->atom = results[i];
-        build_emit(b, copy);
-    }
+    for (uint32_t i = 0; i < s->nvars; i++)
+        build_named(b, s->vars[i], results[i]);
 }
 
 static void rewrite(Columns *c, const CoreStmt *s)

@@ -273,13 +273,6 @@ static void log_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
     parts[3] = log.counts;
 }
 
-static void name(Filled *f, CoreVar v, CoreAtom a)
-{
-    CoreStmt *is = build_stmt_into(&f->b, CORE_ATOM, 1, &v);
-    is->atom = a;
-    build_emit(&f->b, is);
-}
-
 /* `more` of these, a literal where `items` is one. */
 static CoreAtom repeated(Filled *f, const CoreStmt *items, CoreAtom more, CoreAtom first, bool counts)
 {
@@ -342,10 +335,10 @@ static void rewrite_stmt(void *ctx, CoreStmt *s)
     } else if (s->kind == CORE_UPDATE && root_of(f, s->update.array)) {
         rewrite_update(f, s);
     } else if (s->kind == CORE_LENGTH && root_of(f, s->length.array)) {
-        name(f, s->vars[0], build_length(&f->b, f->log[s->length.array.var].counts));
+        build_named(&f->b, s->vars[0], build_length(&f->b, f->log[s->length.array.var].counts));
     } else if (s->kind == CORE_LENGTH && row_of(f, s->length.array)) {
         const Row *of = row_of(f, s->length.array);
-        name(f, s->vars[0], build_index(&f->b, f->log[of->table].counts, of->at, CORE_NO_SITE));
+        build_named(&f->b, s->vars[0], build_index(&f->b, f->log[of->table].counts, of->at, CORE_NO_SITE));
     } else if (row && s->kind == CORE_INDEX) {
         build_check_bounds(&f->b, s->site, row->at, build_length(&f->b, f->log[row->table].counts));
     } else if (row || (s->kind == CORE_MAP && s->nvars > 0 && s->vars[0] < f->nvars && f->row[s->vars[0]])) {
@@ -380,7 +373,7 @@ static void end_log(Filled *f, CoreVar v, const Log *log)
     const CoreType values = core_element(core_var_type(b->fn, v));
     const CoreAtom n = build_length(b, log->counts), all = build_length(b, log->keys),
                    starts = build_row_starts(b, log->counts, n), room = build_room(b, all, core_element(values)),
-                   j = build_var(b, core_scalar(SC_I64), NULL), i = build_var(b, core_scalar(SC_I64), NULL);
+                   j = build_var(b, core_scalar(SC_I64), NULL);
     CoreStmt *s = build_stmt(b, CORE_SCATTER, 1, &values);
     CoreBlock *outer = build_begin(b);
     const CoreAtom start = build_index(b, starts, build_index(b, log->keys, j, CORE_NO_SITE), CORE_NO_SITE);
@@ -389,12 +382,7 @@ static void end_log(Filled *f, CoreVar v, const Log *log)
     s->soac = (CoreSoac){.domain = all, .index = j.var, .body = build_end(b, outer, to, 2)};
     s->soac.dests = build_atoms_copy(b, &room, 1, 1);
     build_emit(b, s);
-    outer = build_begin(b);
-    const CoreAtom row = build_piece(b, build_atom(b, s->vars[0]), build_index(b, starts, i, CORE_NO_SITE),
-                                     build_index(b, log->counts, i, CORE_NO_SITE));
-    CoreStmt *map = build_stmt_into(b, CORE_MAP, 1, &v);
-    map->soac = (CoreSoac){.domain = n, .index = i.var, .body = build_end(b, outer, &row, 1)};
-    build_emit(b, map);
+    build_named(b, v, build_rows(b, build_atom(b, s->vars[0]), starts, log->counts, n));
 }
 
 static void fill_in_block(void *ctx, CoreBlock *b)

@@ -134,7 +134,7 @@ static bool crosses_change(Fuser *f, CoreStmt *producer)
     return false;
 }
 
-static bool is_better_computed(Fuser *f, CoreStmt *producer, const CoreBlock *b, CoreAtom at)
+static bool is_better_computed(Fuser *f, const CoreStmt *producer, const CoreBlock *b, CoreAtom at)
 {
     if (!producer || producer->kind != CORE_MAP || producer->soac.guard)
         return false;
@@ -142,8 +142,6 @@ static bool is_better_computed(Fuser *f, CoreStmt *producer, const CoreBlock *b,
     if (fuse_is_index_function(f, producer))
         return true;
     if (!is_only_indexed(f, producer))
-        return false;
-    if (crosses_change(f, producer))
         return false;
     const CoreBlock *made = fuse_var(f, producer->vars[0])->block;
     if (made == b && m->ninputs <= 2 && fuse_is_cheap(f, m->body, 4, 1))
@@ -240,7 +238,7 @@ bool fuse_index(Fuser *f, CoreBlock *b, const CoreStmt *stmt)
         replace_index(f, stmt, f->element.results[which]);
         return true;
     }
-    if (!is_better_computed(f, producer, b, i))
+    if (!is_better_computed(f, producer, b, i) || crosses_change(f, producer))
         return false;
     const CoreSoac *m = &producer->soac;
     CoreBuilder builder = fuse_builder(f, b, stmt->span);

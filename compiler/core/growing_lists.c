@@ -495,14 +495,6 @@ static void list_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
 
 static CoreAtom whole_of(void *ctx, CoreAtom a) { return whole(ctx, a); }
 
-/* v = a */
-static void name(Lists *l, CoreVar v, CoreAtom a)
-{
-    CoreStmt *is = build_stmt_into(&l->b, CORE_ATOM, 1, &v);
-    is->atom = a;
-    build_emit(&l->b, is);
-}
-
 /* An element of a list, or its length; false: it is another statement. */
 static bool rewrite_access(Lists *l, CoreStmt *s)
 {
@@ -513,13 +505,13 @@ static bool rewrite_access(Lists *l, CoreStmt *s)
         return false;
     const CoreAtom n = l->rows ? rows_count(l, list) : list->length;
     if (s->kind == CORE_LENGTH) {
-        name(l, s->vars[0], n);
+        build_named(&l->b, s->vars[0], n);
         return true;
     }
     build_check_bounds(&l->b, s->site, s->index.index, n);
     s->site = CORE_NO_SITE;
     if (l->rows) {
-        name(l, s->vars[0], rows_at(l, list, s->index.index));
+        build_named(&l->b, s->vars[0], rows_at(l, list, s->index.index));
         return true;
     }
     s->index.array = list->buffer;
@@ -649,7 +641,7 @@ static void grow_loop(Lists *l, CoreBlock *block, CoreStmt *s)
         const CoreAtom v = core_var_atom(vars[k], core_var_type(l->b.fn, vars[k]));
         if (!list_of(l, v))
             continue;
-        name(l, vars[k], whole(l, v));
+        build_named(&l->b, vars[k], whole(l, v));
         l->lists[vars[k]].root = 0;
     }
 }

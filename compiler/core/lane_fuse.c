@@ -77,13 +77,6 @@ static const CoreAtom *body_at(Delayed *d, CoreAtom position)
     return results;
 }
 
-static void bind_atom(Delayed *d, CoreVar v, CoreAtom a)
-{
-    CoreStmt *s = build_stmt_into(&d->b, CORE_ATOM, 1, &v);
-    s->atom = a;
-    build_emit(&d->b, s);
-}
-
 /* The body in front of the reader's, instead of the elements. */
 static void into_reader(Delayed *d)
 {
@@ -96,7 +89,7 @@ static void into_reader(Delayed *d)
     const CoreAtom *values = body_at(d, build_atom(&d->b, soac->index));
     for (uint32_t i = 0; i < soac->ninputs; i++) {
         if (is_result(d, soac->inputs[i], &which)) {
-            bind_atom(d, soac->elements[i], values[which]);
+            build_named(&d->b, soac->elements[i], values[which]);
             continue;
         }
         soac->inputs[kept] = soac->inputs[i];
@@ -125,7 +118,7 @@ static void rewrite(Delayed *d)
             core_push(d->b.p, d->block, s);
         } else if (is_result(d, s->index.array, &which)) {
             const CoreAtom *values = body_at(d, s->index.index);
-            bind_atom(d, s->vars[0], values[which]);
+            build_named(&d->b, s->vars[0], values[which]);
         }
     }
 }

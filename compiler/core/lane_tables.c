@@ -700,9 +700,7 @@ bool lane_tables_stmt(Tables *t, CoreStmt *s)
         const Part p = tables_part(t, s->length.array);
         if (p.kind != TABLE)
             return false;
-        CoreStmt *same = build_stmt_into(&t->b, CORE_ATOM, 1, s->vars);
-        same->atom = tables_whole(t, &p);
-        build_emit(&t->b, same);
+        build_named(&t->b, s->vars[0], tables_whole(t, &p));
         return true;
     }
     case CORE_ARRAY:

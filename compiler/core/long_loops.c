@@ -95,9 +95,7 @@ static void begin_later(LongLoops *l, CoreStmt *s, CoreAtom done)
     s->loop.index = build_var(&l->b, core_scalar(SC_I64), NULL).var;
     l->b.out = &first;
     const CoreAtom sum = build_prim2(&l->b, PRIM_ADD, build_atom(&l->b, s->loop.index), done);
-    CoreStmt *is = build_stmt_into(&l->b, CORE_ATOM, 1, &index);
-    is->atom = sum;
-    build_emit(&l->b, is);
+    build_named(&l->b, index, sum);
     l->b.out = outer;
     core_put_in_front(l->b.p, body, &first);
 }

@@ -309,9 +309,7 @@ static void compute_behind(Looker *k, const CoreStmt *s, uint32_t n, CoreVar beg
     for (uint32_t i = 0; i < n && any; i++) {
         if (!is_read_behind(k, s, i))
             continue;
-        CoreStmt *same = build_stmt_into(&k->b, CORE_ATOM, 1, &s->vars[i]);
-        same->atom = value_of(k, s, i, begun);
-        build_emit(&k->b, same);
+        build_named(&k->b, s->vars[i], value_of(k, s, i, begun));
     }
 }
 

@@ -78,11 +78,8 @@ static CoreAtom *close_map(CoreBuilder *b, CoreBlock *outer, CoreSoac soac, cons
 /* s's variables are these values. */
 static void bind_results(CoreBuilder *b, const CoreStmt *s, const CoreAtom *values)
 {
-    for (uint32_t j = 0; j < s->nvars; j++) {
-        CoreStmt *copy = build_stmt_into(b, CORE_ATOM, 1, &s->vars[j]);
-        copy->atom = values[j];
-        build_emit(b, copy);
-    }
+    for (uint32_t j = 0; j < s->nvars; j++)
+        build_named(b, s->vars[j], values[j]);
 }
 
 /* map half at i { op xs[2i] xs[2i+1] }; with `rest`, xs[2i] where there is no neighbour */

@@ -113,9 +113,7 @@ static void peel(Peeler *p, CoreStmt *s, const Append *a)
     place(p, s);
     for (uint32_t i = 0; i < n; i++)
         all = a->in_front ? build_prim2(b, op, items[n - 1 - i], all) : build_prim2(b, op, all, items[i]);
-    CoreStmt *named = build_stmt_into(b, CORE_ATOM, 1, &whole);
-    named->atom = all;
-    build_emit(b, named);
+    build_named(b, whole, all);
 }
 
 static void place(Peeler *p, CoreStmt *s)

@@ -56,7 +56,6 @@ typedef struct Rows {
     Row **row;      /* by variable */
     Made **made;    /* by version that an update makes */
     Buffer *buffer; /* by version */
-    CoreAtom *copy; /* by row that is needed as a whole: its copy */
     bool *whole;    /* by variable: is it? */
     bool bad[MOST_PARAMS], pushed[MOST_PARAMS];
     bool again, any, parallel;
@@ -99,15 +98,14 @@ static CoreStmt *branches_of(const Rows *r, const CoreBlock *b, const CoreStmt *
     const CoreStmt *made = core_maker(&r->makers, v);
     if (!made || made->kind != CORE_IF || t.is_const || r->uses[v.var] != 1)
         return NULL;
+    const uint32_t k = core_stmt_result(made, v);
+    if (!is_longer_or_shorter(r, update, made->if_.then_b->results[k]) &&
+        !is_longer_or_shorter(r, update, made->if_.else_b->results[k]))
+        return NULL;
     while (at-- > 0) {
         CoreStmt *s = b->stmts.at[at];
-        if (core_stmt_binds(s, v.var)) {
-            const uint32_t k = s->kind == CORE_IF ? core_stmt_result(s, v) : 0;
-            return s->kind == CORE_IF && (is_longer_or_shorter(r, update, s->if_.then_b->results[k]) ||
-                                          is_longer_or_shorter(r, update, s->if_.else_b->results[k]))
-                       ? s
-                       : NULL;
-        }
+        if (s == made)
+            return s;
         if (core_stmt_binds(s, t.var) || (!i.is_const && core_stmt_binds(s, i.var)) ||
             core_stmt_fallible(r->b.p, r->b.fn, s))
             return NULL;
@@ -450,13 +448,6 @@ static void buffer_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
     parts[3] = buffer->rooms;
 }
 
-static void name(Rows *r, CoreVar v, CoreAtom a)
-{
-    CoreStmt *is = build_stmt_into(&r->b, CORE_ATOM, 1, &v);
-    is->atom = a;
-    build_emit(&r->b, is);
-}
-
 static CoreAtom count_of(Rows *r, const Row *row)
 {
     return row->cut ? row->n : build_index(&r->b, r->buffer[row->table].counts, row->at, CORE_NO_SITE);
@@ -499,7 +490,7 @@ static void name_row(Rows *r, CoreVar v)
     if (!r->whole[v])
         return;
     const CoreAtom n = count_of(r, row);
-    name(r, v, copy_of(r, r->buffer[row->table].pool, place_of(r, row, core_i64(0)), n, n));
+    build_named(&r->b, v, copy_of(r, r->buffer[row->table].pool, place_of(r, row, core_i64(0)), n, n));
 }
 
 /* Room for `needed` elements in row `at`, of which the first `count` stay; else the row moves to the pool's end. */
@@ -577,11 +568,12 @@ static bool rewrite_look(Rows *r, CoreStmt *s)
         return false;
     const Row *row = row_of(r, s->kind == CORE_LENGTH ? s->length.array : s->index.array);
     if (s->kind == CORE_LENGTH) {
-        name(r, s->vars[0], row ? count_of(r, row) : build_length(b, r->buffer[s->length.array.var].counts));
+        build_named(&r->b, s->vars[0], row ? count_of(r, row) : build_length(b, r->buffer[s->length.array.var].counts));
         return true;
     }
     build_check_bounds(b, s->site, s->index.index, count_of(r, row));
-    name(r, s->vars[0], build_index(b, r->buffer[row->table].pool, place_of(r, row, s->index.index), CORE_NO_SITE));
+    build_named(&r->b, s->vars[0],
+                build_index(b, r->buffer[row->table].pool, place_of(r, row, s->index.index), CORE_NO_SITE));
     return true;
 }
 
@@ -634,14 +626,8 @@ static CoreAtom *begin_buffers(Rows *r, CoreStmt *s)
 /* The table again, as v. */
 static void end_buffer(Rows *r, CoreVar v, const Buffer *buffer)
 {
-    CoreBuilder *b = &r->b;
-    const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL), n = build_length(b, buffer->counts);
-    CoreBlock *outer = build_begin(b);
-    const CoreAtom row = build_piece(b, buffer->pool, build_index(b, buffer->starts, i, CORE_NO_SITE),
-                                     build_index(b, buffer->counts, i, CORE_NO_SITE));
-    CoreStmt *map = build_stmt_into(b, CORE_MAP, 1, &v);
-    map->soac = (CoreSoac){.domain = n, .index = i.var, .body = build_end(b, outer, &row, 1)};
-    build_emit(b, map);
+    const CoreAtom n = build_length(&r->b, buffer->counts);
+    build_named(&r->b, v, build_rows(&r->b, buffer->pool, buffer->starts, buffer->counts, n));
 }
 
 static void find_in_block(void *ctx, CoreBlock *b)

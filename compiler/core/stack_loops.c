@@ -201,11 +201,8 @@ static void make_loop_of_reduce(const Expander *e, CoreStmt *s)
         build_emit(&b, element);
     }
     core_append_block(b.p, b.out, soac.body);
-    for (uint32_t i = 0; i < n; i++) {
-        CoreStmt *value = build_stmt_into(&b, CORE_ATOM, 1, &soac.op.params[n + i]);
-        value->atom = soac.body->results[i];
-        build_emit(&b, value);
-    }
+    for (uint32_t i = 0; i < n; i++)
+        build_named(&b, soac.op.params[n + i], soac.body->results[i]);
     core_append_block(b.p, b.out, soac.op.body);
     CoreBlock *body = build_end(&b, outer, soac.op.body->results, n);
     s->kind = CORE_LOOP;
