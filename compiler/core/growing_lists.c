@@ -473,7 +473,7 @@ static bool is_list(void *ctx, CoreVar v)
     return v < l->nvars && l->lists[v].root;
 }
 
-static void make_list(void *ctx, CoreVar v, CoreVar *parts)
+static uint32_t make_list(void *ctx, CoreVar v, CoreVar *parts)
 {
     Lists *l = ctx;
     const CoreType type = core_var_type(l->b.fn, v);
@@ -483,14 +483,16 @@ static void make_list(void *ctx, CoreVar v, CoreVar *parts)
     set_list(l, v, buffer, length);
     parts[0] = buffer.var;
     parts[1] = length.var;
+    return 2;
 }
 
-static void list_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
+static uint32_t list_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
 {
     Lists *l = ctx;
     const List list = as_list(l, l->lists[v].root, a);
     parts[0] = list.buffer;
     parts[1] = list.length;
+    return 2;
 }
 
 static CoreAtom whole_of(void *ctx, CoreAtom a) { return whole(ctx, a); }
@@ -558,7 +560,7 @@ static void rewrite_stmt(void *ctx, CoreStmt *s)
     } else if (s->kind == CORE_IF) {
         split_if(&l->split, s);
     } else if (s->kind == CORE_LOOP) {
-        split_loop(&l->split, s, split_atoms(&l->split, s->loop.params, s->loop.inits, s->loop.nparams));
+        split_loop(&l->split, s, NULL);
     } else {
         if (l->rows && is_change_of_row(l, s)) { /* nobody may want it as a whole */
             build_check_bounds(&l->b, s->site, s->update.index, build_length(&l->b, s->update.array));
@@ -576,7 +578,8 @@ static void rewrite_stmt(void *ctx, CoreStmt *s)
 static CoreAtom *begin_lists(Lists *l, CoreStmt *s)
 {
     CoreBuilder *b = &l->b;
-    CoreAtom *inits = split_atoms(&l->split, s->loop.params, s->loop.inits, s->loop.nparams);
+    uint32_t count;
+    CoreAtom *inits = split_atoms(&l->split, s->loop.params, s->loop.inits, s->loop.nparams, &count);
     for (uint32_t k = 0, at = 0; k < s->loop.nparams; at += is_list(l, s->loop.params[k++]) ? 2 : 1) {
         if (!is_list(l, s->loop.params[k]) || l->each[k] == 0)
             continue;
@@ -698,7 +701,7 @@ static bool grow_in_function(CoreProgram *p, CoreFn *fn, bool lifted, bool rows)
 {
     Arena *scratch = arena_create();
     Lists l = {.b = {.p = p, .fn = fn}, .rows = rows, .parallel = lifted, .scratch = scratch};
-    l.split = (SplitState){&l.b, &l, 2, is_list, make_list, list_parts, whole_of, rewrite_stmt};
+    l.split = (SplitState){&l.b, &l, is_list, make_list, list_parts, whole_of, rewrite_stmt};
     apart_in_block(&l, fn->body);
     l.nvars = fn->vars.n;
     l.lists = arena_array(scratch, List, fn->vars.n + 1);

@@ -172,7 +172,8 @@ static void go_over_stmt(Backwards *b, CoreStmt *s)
         core_stmt_blocks(s, go_over_inner, b);
     if (!changed.is_const)
         lane_var(b->l, s->vars[0])->reads_last = (own || !is_read_later(b, changed)) && !is_input(b, s, changed);
-    core_stmt_atoms(s, mark, b);
+    if (s->kind != CORE_LENGTH) /* what takes an array over leaves its length to who asks for it */
+        core_stmt_atoms(s, mark, b);
 }
 
 static void go_over(Backwards *b, const CoreBlock *block)

@@ -118,9 +118,6 @@ void core_values_apart(CoreProgram *p);
 void core_long_conditions(CoreProgram *p);
 /* Recursive functions that are called in parallel code and elsewhere become two (lifted_copies.c). */
 void core_lifted_copies(CoreProgram *p);
-/* Tables to whose rows a loop appends, and whose elements it does not look at, are lists of what goes where until the
- * loop's end (filled_rows.c). True: there are any; then the program is to be simplified. */
-bool core_filled_rows(CoreProgram *p);
 /* Tables whose rows grow, get shorter and are looked at in a loop: in one array, each with room (row_buffers.c).
  * Returns which functions have any, by number; then the program is to be simplified. NULL: none. all: also tables of
  * which rows are replaced by some of any length. */

@@ -12,8 +12,8 @@
  *
  * So a row is not copied when it gets an element or loses its last ones. The pool is a list that grows
  * (growing_lists.c). What needs a row as a whole gets a copy of it. Behind `t with [i] = init t[i]`, t[j] is still
- * where it was; so rounds may move an element from one row to another. Tables whose rows are only appended to, and not
- * looked at, are filled_rows.c's. */
+ * where it was; so rounds may move an element from one row to another. Of a table whose rows' elements are arrays, such
+ * as lists of texts, the pool has their numbers in one list of all that was appended. */
 #include "core/append.h"
 #include "core/passes.h"
 #include "core/split_state.h"
@@ -25,6 +25,7 @@ enum { MOST_PARAMS = 32, LEAST_ROOM = 4, MOST_STEPS = 8 };
 /* What a version of a table is in the rewritten loop: the parts of its variable (split_state.h). */
 typedef struct Buffer {
     CoreAtom pool, starts, counts, rooms;
+    CoreAtom items; /* elements that are arrays */
 } Buffer;
 
 /* The first `n` elements of row `at` of a version, or all; or that with elements behind it. */
@@ -32,7 +33,8 @@ typedef struct Row {
     CoreVar table;
     CoreAtom at;
     bool cut, appended;
-    CoreAtom n;           /* cut */
+    bool beside; /* cut: to the length of a row beside it that gets elements at once, as in tables of records */
+    CoreAtom n;  /* cut */
     CoreAtom items, more; /* appended: elements, and how many */
 } Row;
 
@@ -155,6 +157,9 @@ static void sink_in_block(void *ctx, CoreBlock *b)
 
 /* ---- which tables ---- */
 
+/* Are its rows' elements arrays? */
+static bool has_items(const Rows *r, CoreVar table) { return core_var_type(r->b.fn, table).rank > 2; }
+
 /* A row is needed as a whole; a table had better not be. */
 static void need_whole(void *ctx, CoreAtom *a)
 {
@@ -173,6 +178,17 @@ static void note_row(Rows *r, CoreVar v, Row row)
     *r->row[v] = row;
 }
 
+/* Is n the length of a row that s appends to? */
+static bool is_length_beside(const Rows *r, const CoreStmt *s, CoreAtom n)
+{
+    for (uint32_t k = 0; k < s->nvars; k++) {
+        CoreAppend append;
+        if (core_as_append(s, k, &append) && core_is_length(&r->makers, append.left, n))
+            return true;
+    }
+    return false;
+}
+
 /* All that it gives are rows with something behind them, for updates. */
 static bool note_appends(Rows *r, CoreStmt *s)
 {
@@ -187,6 +203,7 @@ static bool note_appends(Rows *r, CoreStmt *s)
         if (!core_is_length(&r->makers, append.left, append.length)) {
             rows[k].cut = true;
             rows[k].n = append.length;
+            rows[k].beside = is_length_beside(r, s, append.length);
         }
         rows[k].items = append.right;
         if (!core_append_more(&r->makers, s->soac.domain, append.length, &rows[k].more))
@@ -261,6 +278,9 @@ static void look_at_update(Rows *r, CoreStmt *s)
     } else {
         need_whole(r, &s->update.value);
     }
+    if (has_items(r, s->vars[0]) &&
+        (made->kind != PUSH || (made->shorter && !row->beside))) /* items would be more and more */
+        r->bad[root - 1] = true;
 }
 
 static void look_at_block(void *ctx, CoreBlock *b);
@@ -386,7 +406,7 @@ static bool find_tables(Rows *r, CoreStmt *s)
     const uint32_t n = s->loop.nparams;
     bool any = false;
     for (uint32_t k = 0; k < n && n <= MOST_PARAMS; k++) {
-        r->bad[k] = core_var_type(r->b.fn, s->loop.params[k]).rank != 2 || !begins_here(r, s->loop.inits[k]);
+        r->bad[k] = core_var_type(r->b.fn, s->loop.params[k]).rank < 2 || !begins_here(r, s->loop.inits[k]);
         any |= !r->bad[k];
     }
     r->looked++;
@@ -425,27 +445,39 @@ static bool is_table(void *ctx, CoreVar v)
     return v < r->nvars && r->root[v];
 }
 
-static void make_buffer(void *ctx, CoreVar v, CoreVar *parts)
+/* Returns how many there are. */
+static uint32_t parts_of(const Rows *r, CoreVar v, const Buffer *buffer, CoreAtom *parts)
 {
-    Rows *r = ctx;
-    const CoreType numbers = {SC_I64, 1};
-    const CoreAtom pool = build_var(&r->b, core_element(core_var_type(r->b.fn, v)), "pool");
-    r->buffer[v] = (Buffer){pool, build_var(&r->b, numbers, "starts"), build_var(&r->b, numbers, "counts"),
-                            build_var(&r->b, numbers, "rooms")};
-    parts[0] = r->buffer[v].pool.var;
-    parts[1] = r->buffer[v].starts.var;
-    parts[2] = r->buffer[v].counts.var;
-    parts[3] = r->buffer[v].rooms.var;
-}
-
-static void buffer_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
-{
-    (void)v;
-    const Buffer *buffer = &((Rows *)ctx)->buffer[a.var];
     parts[0] = buffer->pool;
     parts[1] = buffer->starts;
     parts[2] = buffer->counts;
     parts[3] = buffer->rooms;
+    parts[4] = buffer->items;
+    return has_items(r, v) ? 5 : 4;
+}
+
+static uint32_t make_buffer(void *ctx, CoreVar v, CoreVar *vars)
+{
+    Rows *r = ctx;
+    const CoreType numbers = {SC_I64, 1}, elements = core_element(core_var_type(r->b.fn, v));
+    Buffer *buffer = &r->buffer[v];
+    buffer->pool = build_var(&r->b, has_items(r, v) ? numbers : elements, "pool");
+    buffer->starts = build_var(&r->b, numbers, "starts");
+    buffer->counts = build_var(&r->b, numbers, "counts");
+    buffer->rooms = build_var(&r->b, numbers, "rooms");
+    if (has_items(r, v))
+        buffer->items = build_var(&r->b, elements, "items");
+    CoreAtom parts[MOST_PARTS];
+    const uint32_t n = parts_of(r, v, buffer, parts);
+    for (uint32_t k = 0; k < n; k++)
+        vars[k] = parts[k].var;
+    return n;
+}
+
+static uint32_t buffer_parts(void *ctx, CoreVar v, CoreAtom a, CoreAtom *parts)
+{
+    const Rows *r = ctx;
+    return parts_of(r, v, &r->buffer[a.var], parts);
 }
 
 static CoreAtom count_of(Rows *r, const Row *row)
@@ -457,6 +489,24 @@ static CoreAtom place_of(Rows *r, const Row *row, CoreAtom k)
 {
     CoreBuilder *b = &r->b;
     return build_prim2(b, PRIM_ADD, build_index(b, r->buffer[row->table].starts, row->at, CORE_NO_SITE), k);
+}
+
+/* What the pool has there. */
+static CoreAtom element_of(Rows *r, CoreVar table, CoreAtom place)
+{
+    const CoreAtom x = build_index(&r->b, r->buffer[table].pool, place, CORE_NO_SITE);
+    return has_items(r, table) ? build_index(&r->b, r->buffer[table].items, x, CORE_NO_SITE) : x;
+}
+
+/* What `items` has at these numbers, n of them. */
+static CoreAtom items_of(CoreBuilder *b, CoreAtom items, CoreAtom numbers, CoreAtom n)
+{
+    const CoreAtom j = build_var(b, core_scalar(SC_I64), NULL);
+    CoreSoac soac = {.domain = n, .index = j.var};
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom x = build_index(b, items, build_index(b, numbers, j, CORE_NO_SITE), CORE_NO_SITE);
+    soac.body = build_end(b, outer, &x, 1);
+    return build_map(b, soac)[0];
 }
 
 /* So many elements of the pool from one on, and then, up to n, zeros. */
@@ -490,7 +540,9 @@ static void name_row(Rows *r, CoreVar v)
     if (!r->whole[v])
         return;
     const CoreAtom n = count_of(r, row);
-    build_named(&r->b, v, copy_of(r, r->buffer[row->table].pool, place_of(r, row, core_i64(0)), n, n));
+    const Buffer *buffer = &r->buffer[row->table];
+    const CoreAtom copy = copy_of(r, buffer->pool, place_of(r, row, core_i64(0)), n, n);
+    build_named(&r->b, v, has_items(r, row->table) ? items_of(&r->b, buffer->items, copy, n) : copy);
 }
 
 /* Room for `needed` elements in row `at`, of which the first `count` stay; else the row moves to the pool's end. */
@@ -508,7 +560,18 @@ static Buffer with_room(Rows *r, const Buffer *old, CoreAtom at, CoreAtom count,
     const CoreAtom parts[] = {build_appended(b, old->pool, moved, room), build_changed(b, old->starts, at, end),
                               build_changed(b, old->rooms, at, room)};
     const CoreAtom *now = build_if(b, fits, stays, build_end(b, outer, parts, 3));
-    return (Buffer){now[0], now[1], old->counts, now[2]};
+    return (Buffer){now[0], now[1], old->counts, now[2], old->items};
+}
+
+/* n numbers from one on. */
+static CoreAtom numbers_from(CoreBuilder *b, CoreAtom from, CoreAtom n)
+{
+    const CoreAtom j = build_var(b, core_scalar(SC_I64), NULL);
+    CoreSoac soac = {.domain = n, .index = j.var};
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom x = build_prim2(b, PRIM_ADD, from, j);
+    soac.body = build_end(b, outer, &x, 1);
+    return build_map(b, soac)[0];
 }
 
 /* The elements of `xs`, `more` of them, behind the first `count` of row `at`. */
@@ -516,6 +579,12 @@ static Buffer with_elements(Rows *r, const Buffer *old, CoreAtom at, CoreAtom co
 {
     CoreBuilder *b = &r->b;
     const CoreAtom needed = build_prim2(b, PRIM_ADD, count, more);
+    if (core_atom_type(b->fn, xs).rank > 1) {
+        Buffer numbered = *old;
+        const CoreAtom numbers = numbers_from(b, build_length(b, old->items), more);
+        numbered.items = build_appended(b, old->items, xs, more);
+        return with_elements(r, &numbered, at, count, numbers, more);
+    }
     const CoreStmt *items = core_maker(&r->makers, xs);
     const bool literal = items && items->kind == CORE_ARRAY && more.is_const && more.bits == items->array.n;
     Buffer now = with_room(r, old, at, count, needed);
@@ -572,8 +641,7 @@ static bool rewrite_look(Rows *r, CoreStmt *s)
         return true;
     }
     build_check_bounds(b, s->site, s->index.index, count_of(r, row));
-    build_named(&r->b, s->vars[0],
-                build_index(b, r->buffer[row->table].pool, place_of(r, row, s->index.index), CORE_NO_SITE));
+    build_named(&r->b, s->vars[0], element_of(r, row->table, place_of(r, row, s->index.index)));
     return true;
 }
 
@@ -585,7 +653,7 @@ static void rewrite_stmt(void *ctx, CoreStmt *s)
     if (s->kind == CORE_IF) {
         split_if(&r->split, s);
     } else if (s->kind == CORE_LOOP) {
-        split_loop(&r->split, s, split_atoms(&r->split, s->loop.params, s->loop.inits, s->loop.nparams));
+        split_loop(&r->split, s, NULL);
     } else if (s->kind == CORE_ATOM && root_of(r, s->atom)) {
         r->buffer[s->vars[0]] = r->buffer[s->atom.var];
     } else if (s->kind == CORE_UPDATE && root_of(r, s->update.array)) {
@@ -603,6 +671,48 @@ static void rewrite_stmt(void *ctx, CoreStmt *s)
 /* In parallel operations, which change no table. */
 static void rewrite_inside(void *ctx, CoreBlock *b) { split_block(&((Rows *)ctx)->split, b, NULL, 0); }
 
+static Buffer buffer_of(Rows *r, CoreAtom table)
+{
+    CoreBuilder *b = &r->b;
+    const CoreAtom rows = build_length(b, table), counts = build_row_lengths(b, table, rows);
+    const CoreAtom elements = build_flatten(b, table), starts = build_row_starts(b, counts, rows);
+    if (!has_items(r, table.var))
+        return (Buffer){elements, starts, counts, counts, elements};
+    const CoreAtom numbers = numbers_from(b, core_i64(0), build_length(b, elements));
+    return (Buffer){numbers, starts, counts, counts, elements};
+}
+
+/* n rows of nothing. */
+static bool rows_are_empty(const Rows *r, CoreAtom table)
+{
+    const CoreStmt *s = core_maker(&r->makers, table);
+    if (!s || s->kind != CORE_MAP || s->soac.guard)
+        return false;
+    const CoreStmt *row = core_maker(&r->makers, s->soac.body->results[core_stmt_result(s, table)]);
+    return row && ((row->kind == CORE_ARRAY && row->array.n == 0) ||
+                   (row->kind == CORE_MAP && row->soac.domain.is_const && row->soac.domain.bits == 0));
+}
+
+/* With room for the first elements of each. */
+static Buffer empty_buffer(Rows *r, CoreAtom table)
+{
+    CoreBuilder *b = &r->b;
+    const CoreType elements = core_element(core_var_type(b->fn, table.var));
+    const CoreAtom rows = build_length(b, table), room = core_i64(LEAST_ROOM);
+    const CoreAtom at = build_var(b, core_scalar(SC_I64), NULL);
+    CoreSoac soac = {.domain = rows, .index = at.var};
+    CoreBlock *outer = build_begin(b);
+    const CoreAtom start = build_prim2(b, PRIM_MUL, at, room);
+    soac.body = build_end(b, outer, &start, 1);
+    const CoreAtom zero = core_const(has_items(r, table.var) ? SC_I64 : elements.scalar, 0);
+    Buffer buffer = {.pool = build_repeated(b, zero, build_prim2(b, PRIM_MUL, rows, room)),
+                     .starts = build_map(b, soac)[0],
+                     .counts = build_repeated(b, core_i64(0), rows),
+                     .rooms = build_repeated(b, room, rows)};
+    buffer.items = build_array(b, elements, NULL, 0);
+    return buffer;
+}
+
 static CoreAtom *begin_buffers(Rows *r, CoreStmt *s)
 {
     CoreBuilder *b = &r->b;
@@ -614,11 +724,8 @@ static CoreAtom *begin_buffers(Rows *r, CoreStmt *s)
             inits[n++] = init;
             continue;
         }
-        const CoreAtom rows = build_length(b, init), counts = build_row_lengths(b, init, rows);
-        inits[n++] = build_flatten(b, init);
-        inits[n++] = build_row_starts(b, counts, rows);
-        inits[n++] = counts;
-        inits[n++] = counts;
+        const Buffer buffer = rows_are_empty(r, init) ? empty_buffer(r, init) : buffer_of(r, init);
+        n += parts_of(r, s->loop.params[k], &buffer, inits + n);
     }
     return inits;
 }
@@ -626,8 +733,19 @@ static CoreAtom *begin_buffers(Rows *r, CoreStmt *s)
 /* The table again, as v. */
 static void end_buffer(Rows *r, CoreVar v, const Buffer *buffer)
 {
-    const CoreAtom n = build_length(&r->b, buffer->counts);
-    build_named(&r->b, v, build_rows(&r->b, buffer->pool, buffer->starts, buffer->counts, n));
+    CoreBuilder *b = &r->b;
+    const CoreAtom n = build_length(b, buffer->counts);
+    CoreAtom rows = build_rows(b, buffer->pool, buffer->starts, buffer->counts, n);
+    if (has_items(r, v)) {
+        const CoreAtom i = build_var(b, core_scalar(SC_I64), NULL);
+        CoreSoac soac = {.domain = n, .index = i.var};
+        CoreBlock *outer = build_begin(b);
+        const CoreAtom count = build_index(b, buffer->counts, i, CORE_NO_SITE);
+        const CoreAtom row = items_of(b, buffer->items, build_index(b, rows, i, CORE_NO_SITE), count);
+        soac.body = build_end(b, outer, &row, 1);
+        rows = build_map(b, soac)[0];
+    }
+    build_named(b, v, rows);
 }
 
 static void find_in_block(void *ctx, CoreBlock *b)
@@ -684,7 +802,7 @@ static bool buffers_in_function(CoreProgram *p, CoreFn *fn, bool all)
     sink_in_block(&r, fn->body);
     note_function(&r);
     const uint32_t n = fn->vars.n + 1;
-    r.split = (SplitState){&r.b, &r, MOST_PARTS, is_table, make_buffer, buffer_parts, NULL, rewrite_stmt};
+    r.split = (SplitState){&r.b, &r, is_table, make_buffer, buffer_parts, NULL, rewrite_stmt};
     r.root = arena_array(scratch, uint32_t, n);
     r.row = arena_array(scratch, Row *, n);
     r.made = arena_array(scratch, Made *, n);

@@ -2,31 +2,25 @@
 
 CoreVar *split_vars(const SplitState *s, const CoreVar *vars, uint32_t n, uint32_t *count)
 {
-    CoreVar *out = arena_array(s->b->p->arena, CoreVar, s->nparts * n + 1);
+    CoreVar *out = arena_array(s->b->p->arena, CoreVar, MOST_PARTS * n + 1);
     *count = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        const bool splits = s->is_split(s->ctx, vars[k]);
-        if (splits)
-            s->make(s->ctx, vars[k], out + *count);
+    for (uint32_t k = 0; k < n; k++)
+        if (s->is_split(s->ctx, vars[k]))
+            *count += s->make(s->ctx, vars[k], out + *count);
         else
-            out[*count] = vars[k];
-        *count += splits ? s->nparts : 1;
-    }
+            out[(*count)++] = vars[k];
     return out;
 }
 
-CoreAtom *split_atoms(const SplitState *s, const CoreVar *vars, const CoreAtom *atoms, uint32_t n)
+CoreAtom *split_atoms(const SplitState *s, const CoreVar *vars, const CoreAtom *atoms, uint32_t n, uint32_t *count)
 {
-    CoreAtom *out = arena_array(s->b->p->arena, CoreAtom, s->nparts * n + 1);
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < n; k++) {
-        const bool splits = s->is_split(s->ctx, vars[k]);
-        if (splits)
-            s->parts(s->ctx, vars[k], atoms[k], out + count);
+    CoreAtom *out = arena_array(s->b->p->arena, CoreAtom, MOST_PARTS * n + 1);
+    *count = 0;
+    for (uint32_t k = 0; k < n; k++)
+        if (s->is_split(s->ctx, vars[k]))
+            *count += s->parts(s->ctx, vars[k], atoms[k], out + *count);
         else
-            out[count] = s->other ? s->other(s->ctx, atoms[k]) : atoms[k];
-        count += splits ? s->nparts : 1;
-    }
+            out[(*count)++] = s->other ? s->other(s->ctx, atoms[k]) : atoms[k];
     return out;
 }
 
@@ -36,13 +30,8 @@ void split_block(const SplitState *s, CoreBlock *block, const CoreVar *vars, uin
     s->b->out = block;
     for (uint32_t i = 0; i < old.stmts.n; i++)
         s->rewrite(s->ctx, old.stmts.at[i]);
-    if (vars) {
-        uint32_t count = 0;
-        block->results = split_atoms(s, vars, old.results, n);
-        for (uint32_t k = 0; k < n; k++)
-            count += s->is_split(s->ctx, vars[k]) ? s->nparts : 1;
-        block->nresults = count;
-    }
+    if (vars)
+        block->results = split_atoms(s, vars, old.results, n, &block->nresults);
     s->b->out = outer;
 }
 
@@ -60,7 +49,8 @@ void split_loop(const SplitState *s, CoreStmt *loop, CoreAtom *inits)
 {
     const CoreVar *vars = loop->vars, *params = loop->loop.params;
     const uint32_t n = loop->loop.nparams;
-    loop->loop.inits = inits;
+    uint32_t count;
+    loop->loop.inits = inits ? inits : split_atoms(s, params, loop->loop.inits, n, &count);
     loop->loop.params = split_vars(s, params, n, &loop->loop.nparams);
     if (loop->loop.cond)
         split_block(s, loop->loop.cond, NULL, 0);
