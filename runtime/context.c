@@ -102,6 +102,8 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint3
 /* PART_OF_HEAP: of that, for few lanes; PART_OF_BUFFER: of what there is of it, if that is more. ANY_SPENDING: no lane
  * has so much to do, and the products of it fit. LESS: so much less is asked for where there is no place of so many. */
 enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128, PART_OF_BUFFER = 8, SIDE_BY_SIDE = 4, LESS = 8 };
+/* Arrays that a loop's lane begins with: what the memory says of each, so many at most, and how long they are. */
+enum { BEGIN_WORDS = 3, MOST_BEGINS = 4, LONG_BEGIN = 16384, LONG_BEGIN_ON_GPU = 512 };
 #define ANY_SPENDING (UINT64_C(1) << 36)
 
 /* The bytes of the lanes' shares, and of what they may give; for few lanes as many as for the one of a loop. */
@@ -151,16 +153,36 @@ DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, uint32_t of)
     bytes = bytes > GIVEN_HEADER ? bytes : GIVEN_HEADER;
     const uint64_t left = (bytes - GIVEN_HEADER) / (shares ? 2 : 1);
     const uint64_t header[4] = {0, (given < left ? given : left) / 16 * 16, lane_spends(rt, c, of),
-                                dp_ctx_n(c) >= dp_param(rt, PARAM_LANE_TURNS)};
+                                of != LANE_OF_LOOP && dp_ctx_n(c) >= dp_param(rt, PARAM_LANE_TURNS)};
     DpBlock *b = dp_block_new(rt, bytes / 8, 8);
     if (!b)
         return (DpArr){0};
     dp_rt_write(rt, dp_block_addr(b), header, sizeof header);
+    rt->begins = (DpBegins){.room = header[1]};
     if (gives) {
         dp_block_release(rt, rt->lanes_gave); /* of a nest that failed */
         rt->lanes_gave = dp_block_retain(b);
     }
     return (DpArr){bytes / 8, dp_block_addr(b), dp_refs_one(rt, b)};
+}
+
+/* In front of what may be given stands which arrays are there: where they are from, how long they are, and where they
+ * are. The lane takes over each once (kernels/common.cl). */
+void dp_lane_begins(DpRt *rt, const DpArr *memory, const DpArr *array, uint32_t bytes)
+{
+    DpBegins *b = &rt->begins;
+    const uint64_t size = dp_size_mul(array->len, bytes), table = MOST_BEGINS * BEGIN_WORDS * 8;
+    const uint64_t at = b->n ? b->used : table, long_one = rt->gpu ? LONG_BEGIN_ON_GPU : LONG_BEGIN;
+    if (dp_failed(rt) || b->n == MOST_BEGINS || array->len < long_one || at > b->room / 2 || size > b->room / 2 - at)
+        return;
+    const uint64_t base = memory->addr + GIVEN_HEADER, entry[BEGIN_WORDS] = {array->addr, array->len, base + at};
+    dp_rt_copy(rt, base + at, array->addr, size);
+    dp_rt_write(rt, base + (uint64_t)b->n * sizeof entry, entry, sizeof entry);
+    b->used = (at + size + 15) / 16 * 16;
+    b->n++;
+    const uint64_t given = b->used / 16, n = b->n;
+    dp_rt_write(rt, memory->addr, &given, sizeof given);
+    dp_rt_write(rt, memory->addr + 24, &n, sizeof n);
 }
 
 /* Of the memory of lanes that gave arrays, only these stay. */

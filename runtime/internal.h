@@ -341,6 +341,12 @@ typedef struct KeptArgs {
     bool changed; /* the first call has changed numbers in place */
 } KeptArgs;
 
+/* What a loop's lane begins with, in front of what it may give: so many bytes of so many, so many arrays. */
+typedef struct DpBegins {
+    uint64_t used, room;
+    uint32_t n;
+} DpBegins;
+
 struct DpRt {
     const DpProgram *program;
     DpDevice *device;
@@ -367,6 +373,7 @@ struct DpRt {
     Stretch stretch;         /* likewise */
     bool unlooked;           /* launched since the host looked, and may have recorded a failure */
     bool lanes_lacked;       /* the record said DP_NO_ROOM: for dp_lanes_fitted */
+    DpBegins begins;         /* of the memory that was asked for last (dp_lane_begins) */
     DpBlock *lanes_gave;     /* the memory of lanes that give arrays; likewise */
     KeptArgs kept;
     Mail mail;
@@ -854,5 +861,6 @@ DpArr dp_arr_over(DpRt *rt, const DpLeaf *leaf, DpBlock *numbers);
 void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);  /* waits; reports failures */
 void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes); /* what is there since the host last looked */
 void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes); /* waits until `from` may be reused */
+void dp_rt_copy(DpRt *rt, uint64_t to, uint64_t from, uint64_t bytes);       /* which do not overlap */
 
 #endif

@@ -374,6 +374,13 @@ bool lane_copies_state(const Lane *l, const CoreStmt *s, uint32_t i)
     return state->owned && written && state->of == s->loop.params[i];
 }
 
+bool lane_begins_outside(const Lane *l, const CoreStmt *s, uint32_t i)
+{
+    const CoreAtom from = s->loop.inits[i];
+    return !from.is_const && core_var_type(l->fn, from.var).rank == 1 && lane_var(l, from.var)->repetition == 0 &&
+           lane_copies_state(l, s, i);
+}
+
 /* With memory, what the state is another name for afterwards: what it begins as, if that is looked at later, and what a
  * round hands on from outside. */
 static void share_state(Lane *l, const CoreStmt *s)
@@ -434,6 +441,20 @@ static bool lane_loop(Lane *l, const CoreStmt *s)
         lane_var(l, s->loop.params[i])->shared = lane_var(l, s->vars[i])->shared = shared; /* the loop has ended */
     }
     return true;
+}
+
+/* Of the branches of an `if`, one is executed: the first one's loops stand for both, as they are most often versions of
+ * one. */
+void lane_each_begin(const Lane *l, CoreBlock *b, void (*each)(void *ctx, CoreVar array), void *ctx)
+{
+    for (uint32_t k = 0; k < b->stmts.n; k++) {
+        const CoreStmt *s = b->stmts.at[k];
+        for (uint32_t i = 0; s->kind == CORE_LOOP && i < s->loop.nparams; i++)
+            if (lane_begins_outside(l, s, i))
+                each(ctx, s->loop.inits[i].var);
+        if (s->kind == CORE_IF)
+            lane_each_begin(l, s->if_.then_b, each, ctx);
+    }
 }
 
 /* ---- parallel operations ---- */

@@ -103,6 +103,11 @@ LaneBeside lane_reads_beside(const CoreFn *fn, const CoreSoac *around, CoreBlock
 CoreVar lane_memory(const Lane *l, CoreVar v);
 /* With memory: has the loop to begin with a copy of what its state i starts as? */
 bool lane_copies_state(const Lane *l, const CoreStmt *loop, uint32_t i);
+/* With memory, of what has been analysed: is this a loop's state that begins as a copy of an array from in front of the
+ * lane, of scalars? That may be there already, as the host has it copied (dp_lane_begins). */
+bool lane_begins_outside(const Lane *l, const CoreStmt *loop, uint32_t i);
+/* Calls `each` with such arrays, as often as one loop begins with them; in rounds of loops there are none. */
+void lane_each_begin(const Lane *l, CoreBlock *b, void (*each)(void *ctx, CoreVar array), void *ctx);
 /* What an operation costs a lane: so many statements for so many elements, of those that are all alike and filled in
  * LANE_FILLED. */
 enum { LANE_FILLED = 8 };

@@ -228,10 +228,25 @@ static bool keeps_arrays(const ScalarEmitter *e, const CoreStmt *s)
     return false;
 }
 
+/* "x = dp_lane_begin(heap, memory, &dp_top, dp_own, xs, 4, &failed);" */
+static void emit_begin(ScalarEmitter *e, const CoreStmt *s, uint32_t i)
+{
+    emit_indent(e);
+    emit_var(e, s->loop.params[i]);
+    strbuf_add(e->out, " = dp_lane_begin(heap, ");
+    emit_atom(e, e->memory);
+    strbuf_add(e->out, ", &dp_top, dp_own, ");
+    emit_atom(e, s->loop.inits[i]);
+    strbuf_printf(e->out, ", %u, &failed);\n", element_bytes(e, s->loop.params[i]));
+    e->may_have_failed = true;
+}
+
 uint32_t emit_strip_state(ScalarEmitter *e, const CoreStmt *s, ScalarFacts inside)
 {
     for (uint32_t i = 0; i < s->loop.nparams; i++)
-        if (lane_copies_state(e->lane, s, i))
+        if (e->one_lane && lane_begins_outside(e->lane, s, i))
+            emit_begin(e, s, i);
+        else if (lane_copies_state(e->lane, s, i))
             emit_made(e, s->loop.params[i], "copy", s->loop.inits[i]);
     return inside.makes ? emit_state_mark(e) : 0;
 }
@@ -765,6 +780,7 @@ static void emit_lane(ScalarEmitter *e, const CoreStmt *s)
     e->lane = &lane;
     e->spends = s->lane.of != LANE_OF_NEST;
     e->one_lane = s->lane.of == LANE_OF_LOOP;
+    e->memory = s->lane.memory;
     emit_lane_block(e, s->lane.block, dp_lane_counts(s->lane.of));
     e->spends = false;
     e->lane = NULL;

@@ -28,6 +28,7 @@ typedef struct ScalarEmitter {
     uint32_t nmarks; /* of the lane's memory, so far: they number their names */
     bool spends;     /* the lane is a loop's, which counts what it does */
     bool one_lane;   /* and executes all of that loop alone */
+    CoreAtom memory; /* of the one lane */
     uint32_t inside; /* so many parallel operations of a lane */
     uint32_t wide;   /* elements of a lane's operations that go side by side (emit_wide.h); 0: one after the other */
     uint32_t says;   /* the variable that says whether the while loop around goes on, plus 1; or 0 */

@@ -1,7 +1,9 @@
 /* Statements that launch kernels: their words, the launch, and what the new columns' views may point into. */
 #include "plan/lower_internal.h"
 
+#include "core/lane.h"
 #include "plan/emit_text.h"
+#include "params.h"
 
 /* ---- words ---- */
 
@@ -111,6 +113,43 @@ static PlanOperand add_body_refs(Lower *w, PlanOperand set, const FlatBody *body
 }
 
 /* ---- launches ---- */
+
+typedef struct Begins {
+    Lower *w;
+    const PlanKernel *k;
+    PlanOperand memory;
+} Begins;
+
+static void begin_as(void *ctx, CoreVar array)
+{
+    const Begins *b = ctx;
+    const FlatInputs *inputs = &b->k->stmt->body.inputs;
+    for (uint32_t i = 0; i < inputs->n; i++) {
+        const FlatInput *in = &inputs->at[i];
+        if (in->as == array && in->kind == IN_HOST)
+            EMIT(b->w, LANE_BEGINS, b->memory, b->w->vars[in->var],
+                 lower_number(emit_bytes(core_element(lower_info(b->w, in->var)->type))));
+    }
+}
+
+/* What the lane of a loop begins with. */
+static void lower_begins(Lower *w, const PlanKernel *k)
+{
+    const FlatBody *body = &k->stmt->body;
+    for (uint32_t i = 0; i < body->block->stmts.n; i++) {
+        const CoreStmt *s = body->block->stmts.at[i];
+        if (s->kind != CORE_LANE || s->lane.of != LANE_OF_LOOP || s->lane.memory.is_const)
+            continue;
+        Begins b = {.w = w, .k = k};
+        for (uint32_t j = 0; j < body->inputs.n; j++)
+            if (body->inputs.at[j].as == s->lane.memory.var)
+                b.memory = w->vars[body->inputs.at[j].var];
+        Lane lane = lane_open(k->fn->scope, true);
+        if (lane_analyse(&lane, s->lane.block))
+            lane_each_begin(&lane, s->lane.block, begin_as, &b);
+        lane_close(&lane);
+    }
+}
 
 static bool over_root(const PlanKernel *k) { return plan_up(k->fn, k->stmt->body.ctx) == FLAT_ROOT; }
 
@@ -264,9 +303,10 @@ static void lower_columns(Lower *w, const PlanKernel *k, PlanOperand ctx)
     PlanOperand outs = kernel_outs(w, k);
     if (k->kind == PLAN_MAP && k->stmt->kind == FLAT_S_KERNEL && k->stmt->kernel.over)
         lower_map_over(w, k, ctx, outs);
-    else if (k->kind == PLAN_MAP)
+    else if (k->kind == PLAN_MAP) {
+        lower_begins(w, k);
         LAUNCH(w, MAP, k, ctx, outs);
-    else if (flat_scan_turns(k->fn, k->stmt))
+    } else if (flat_scan_turns(k->fn, k->stmt))
         LAUNCH(w, SCAN_TURNED, k, ctx, outs);
     else
         LAUNCH(w, SCAN, k, ctx, outs);

@@ -325,6 +325,9 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint3
  * (params.h). If a lane found it too small, what its kernel gave means nothing: dp_lanes_fitted,
  * asked directly behind the kernel, says so, and forgets that. */
 DpArr dp_lane_memory(DpRt *rt, const DpCtx *c, bool gives, uint32_t of);
+/* Of the memory of one lane that executes a loop, directly in front of the launch: the loop's state begins as this
+ * array, whose elements have so many bytes. A long one is copied there by the device, which is faster than the lane. */
+void dp_lane_begins(DpRt *rt, const DpArr *memory, const DpArr *array, uint32_t bytes);
 uint64_t dp_lanes_fitted(DpRt *rt, uint32_t n, const DpCol *results, uint32_t site);
 /* The instances of c as a context SELECTED directly from `ancestor`, which is c or above it (paths are composed, so
  * that the contexts between need not live on). A loop's active set hangs on the loop's context, however many rounds

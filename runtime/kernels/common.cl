@@ -45,7 +45,7 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
  * be told apart by it: DP_ANY. */
 #define DP_NO_ROOM 0xffffffffU
 /* In front of the shares: how many 16 bytes have been given, how many bytes there are to be given, what a launch's worth is in
- * statements, whether shares lie by turns, and what is given. */
+ * statements, whether shares lie by turns (of one lane that has all: how many arrays it may begin with), and what is given. */
 #define DP_LANE_HEADER 32
 /* Rounds of a loop leave behind what they made until it comes to so many bytes, which stay in a cache, or an eighth of the share: then
  * the state moves down. After that as much as the state has, if there is room for twice that: so moves take no longer than rounds. */
@@ -184,6 +184,22 @@ static inline dp_view dp_lane_copy(DP_HEAP, ulong *top, dp_share dp_own, dp_view
     const dp_view made = dp_lane_make(heap, top, dp_own, DP_LEN(v), bytes, failed);
     dp_lane_put(heap, dp_own, DP_ADDR(made), DP_ADDR(v), DP_LEN(made), bytes);
     return made;
+}
+
+/* A loop's state that begins as an array from in front of the lane: a copy of that may be there already (dp_lane_begins), once. In
+ * front of what is given stand the arrays, their lengths and the copies. */
+static inline dp_view dp_lane_begin(DP_HEAP, dp_view memory, ulong *top, dp_share dp_own, dp_view v, uint bytes, dp_bool *failed)
+{
+    const ulong n = *DP_AT(ulong, DP_ADDR(memory) + 24);
+    for (ulong k = 0; k < n; k++) {
+        __global ulong *begin = DP_AT(ulong, DP_ADDR(memory) + DP_LANE_HEADER + 24 * k);
+        const ulong copy = begin[2];
+        if (begin[0] == DP_ADDR(v) && begin[1] == DP_LEN(v) && copy) {
+            begin[2] = 0;
+            return dp_make_view(DP_LEN(v), copy);
+        }
+    }
+    return dp_lane_copy(heap, top, dp_own, v, bytes, failed);
 }
 
 /* The length of all rows; 0 where there are none. */
