@@ -16,7 +16,9 @@
 
 #include <string.h>
 
-enum { MOST_BEHIND = 32, MOST_NAMES = 3 }; /* statements; of an array */
+/* MOST_BEHIND: statements; MOST_NAMES: of an array; MOST_ASKED: updates of a function whose check stands alone then,
+ * by CHECK_VARS variables. */
+enum { MOST_BEHIND = 32, MOST_NAMES = 3, MOST_ASKED = 256, CHECK_VARS = 4 };
 
 /* ---- what is asked ---- */
 
@@ -71,6 +73,7 @@ bool core_reads_own_place(const CoreStmt *s, CoreAtom dest)
 typedef struct Places {
     CoreBuilder b;
     PagedTable makers; /* CoreStmt * by variable */
+    uint32_t asked;
     bool any;
 } Places;
 
@@ -182,7 +185,7 @@ static bool is_call_alone(const Moved *m)
  * loop's body or a function checks, or because of the change, if that is of the same place. */
 static bool fails_in_order(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at, const Moved *m)
 {
-    const bool apart = is_call_alone(m) || is_same_place(b->stmts.at[at], b->stmts.at[change]);
+    const bool same = is_same_place(b->stmts.at[at], b->stmts.at[change]), apart = is_call_alone(m) || same;
     bool stays = false, checks = false;
     uint32_t next = m->n;
     for (uint32_t i = change; i <= at; i++) {
@@ -191,7 +194,7 @@ static bool fails_in_order(const Places *p, const CoreBlock *b, uint32_t change,
         next -= moves;
         if (moves && (checks || (stays && fails)))
             return false;
-        stays |= !moves && fails;
+        stays |= !moves && fails && !(i == change && same);
         checks |= !moves && fails && s->kind != CORE_LOOP && !(i == change && apart);
     }
     return true;
@@ -280,6 +283,43 @@ static bool reads_changed(Places *p, const CoreStmt *change, CoreStmt *s)
     return false;
 }
 
+/* What has to stand in front of the change that statement `at` may; false: it has to stay. */
+static bool may_move(const Places *p, const CoreBlock *b, uint32_t change, uint32_t at, Moved *m)
+{
+    for (uint32_t checks = 0; checks < 2; checks++)
+        if (find_needed(m, b, change, at, checks) && fails_in_order(p, b, change, at, m))
+            return true;
+    return false;
+}
+
+/* The same if the update's check stands alone, in front of both; then *at and *change are where they have got to. */
+static bool may_move_behind_check(Places *p, CoreBlock *b, uint32_t *change, uint32_t *at, Moved *m)
+{
+    CoreStmt *s = b->stmts.at[*change];
+    const uint32_t site = s->site;
+    if (s->kind != CORE_UPDATE || site == CORE_NO_SITE || p->asked == MOST_ASKED)
+        return false;
+    s->site = CORE_NO_SITE;
+    if (!may_move(p, b, *change, *at, m)) {
+        s->site = site;
+        return false;
+    }
+    CoreBlock check = {0}, *outer = p->b.out;
+    p->b.out = &check;
+    p->b.span = s->span;
+    build_check_bounds(&p->b, site, s->update.index, build_length(&p->b, s->update.array));
+    p->b.out = outer;
+    p->asked++;
+    const uint32_t n = check.stmts.n;
+    for (uint32_t k = 0; k < n; k++)
+        core_push(p->b.p, b, check.stmts.at[k]);
+    memmove(b->stmts.at + *change + n, b->stmts.at + *change, (b->stmts.n - n - *change) * sizeof *b->stmts.at);
+    memcpy(b->stmts.at + *change, check.stmts.at, n * sizeof *b->stmts.at);
+    *change += n;
+    *at += n;
+    return true;
+}
+
 /* In front of the first change of what it reads, or has a part of, with what it needs. */
 static void read_before(Places *p, CoreBlock *b, uint32_t at)
 {
@@ -288,10 +328,7 @@ static void read_before(Places *p, CoreBlock *b, uint32_t at)
     for (uint32_t i = at > MOST_BEHIND ? at - MOST_BEHIND : 0; i < at; i++) {
         if (!reads_changed(p, b->stmts.at[i], s))
             continue;
-        bool moves = false;
-        for (uint32_t checks = 0; checks < 2 && !moves; checks++)
-            moves = find_needed(&moved, b, i, at, checks) && fails_in_order(p, b, i, at, &moved);
-        if (moves) {
+        if (may_move(p, b, i, at, &moved) || may_move_behind_check(p, b, &i, &at, &moved)) {
             if (is_same_place(s, b->stmts.at[i]))
                 s->site = b->stmts.at[i]->site;
             move_before(b, i, at, &moved);
@@ -323,7 +360,8 @@ bool core_own_places(CoreProgram *program)
     for (uint32_t i = 0; i < program->fns.n; i++) {
         CoreFn *fn = program->fns.at[i];
         Arena *scratch = arena_create();
-        Places p = {.b = {.p = program, .fn = fn}, .makers = paged_create(scratch, fn->vars.n + 1, sizeof(CoreStmt *))};
+        Places p = {.b = {.p = program, .fn = fn},
+                    .makers = paged_create(scratch, fn->vars.n + 1 + MOST_ASKED * CHECK_VARS, sizeof(CoreStmt *))};
         look_in_block(&p, fn->body);
         any |= p.any;
         arena_destroy(scratch);
