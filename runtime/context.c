@@ -102,6 +102,7 @@ uint64_t dp_few(DpRt *rt, uint64_t work, uint64_t wide, uint32_t launches, uint3
 /* PART_OF_HEAP: of that, for few lanes; PART_OF_BUFFER: of what there is of it, if that is more. ANY_SPENDING: no lane
  * has so much to do, and the products of it fit. LESS: so much less is asked for where there is no place of so many. */
 enum { GIVEN_HEADER = 32, PART_OF_HEAP = 128, PART_OF_BUFFER = 8, SIDE_BY_SIDE = 4, LESS = 8 };
+enum { MANY_ON_GPU = 16384, SOME_ON_GPU = 1024 };
 /* Arrays that a loop's lane begins with: what the memory says of each, so many at most, and how long they are. */
 enum { BEGIN_WORDS = 3, MOST_BEGINS = 4, LONG_BEGIN = 16384, LONG_BEGIN_ON_GPU = 512 };
 #define ANY_SPENDING (UINT64_C(1) << 36)
@@ -121,16 +122,17 @@ static void lane_bytes(const DpRt *rt, const DpCtx *c, uint32_t of, uint64_t *sh
 }
 
 /* The statements that a lane may execute for each launch that its rounds would be: any number where instances are many;
- * few on a CPU are side by side in vectors, still. On a GPU a launch does more for several instances. */
+ * few on a CPU are side by side in vectors, still. On a GPU a launch does more for several instances, but takes longer
+ * for many, too. */
 static uint64_t lane_spends(const DpRt *rt, const DpCtx *c, uint32_t of)
 {
     const uint64_t choice = dp_param(rt, of == LANE_OF_LOOP ? PARAM_LOOPS : PARAM_NEST);
     const uint64_t n = of == LANE_OF_LOOP ? 1 : dp_ctx_n(c), least = dp_param(rt, PARAM_LOOP_LANE);
     const bool bounded = of == LANE_OF_LOOP || (of == LANE_OF_ROUNDS && rt->gpu);
-    if (choice == NEST_LANE || (!bounded && n >= dp_param(rt, PARAM_NEST_LANES)))
+    if (choice == NEST_LANE || (!bounded && n >= dp_param(rt, PARAM_NEST_LANES)) || (rt->gpu && n >= MANY_ON_GPU))
         return ANY_SPENDING;
     if (rt->gpu)
-        return of == LANE_OF_LOOP ? least : least / SIDE_BY_SIDE;
+        return of == LANE_OF_LOOP ? least : least / SIDE_BY_SIDE * (1 + n / SOME_ON_GPU);
     return dp_size_mul(least, n < SIDE_BY_SIDE ? n : SIDE_BY_SIDE);
 }
 

@@ -82,6 +82,7 @@ static LaneVar *bind(Lane *l, CoreVar v)
                       .last_use = l->position,
                       .reads_last = info->reads_last,
                       .peeks = info->peeks,
+                      .over = info->over,
                       .of_part = info->of_part};
     return info;
 }
@@ -648,6 +649,19 @@ static bool lane_block(Lane *l, const CoreBlock *b)
     return true;
 }
 
+/* A map's results take the places of arrays that it reads from the same place on, and nobody behind it. */
+static void settle_map(Lane *l, const CoreStmt *s)
+{
+    for (uint32_t i = 0; s->kind == CORE_MAP && l->strip && !l->abreast && i < s->nvars; i++) {
+        LaneVar *out = lane_var(l, s->vars[i]);
+        const LaneVar *array = out->over ? lane_var(l, out->over - 1) : NULL;
+        if (!array || !array->owned || array->shared || array->repetition != out->repetition)
+            continue;
+        out->of = lane_memory(l, out->over - 1);
+        lane_var(l, out->of)->written = true;
+    }
+}
+
 /* When all is known of who looks at what. */
 static void settle_updates(void *ctx, CoreBlock *b)
 {
@@ -659,6 +673,7 @@ static void settle_updates(void *ctx, CoreBlock *b)
             lane_var(l, s->vars[0])->of = memory;
             lane_var(l, memory)->written = true;
         }
+        settle_map(l, s);
         for (uint32_t k = 0; s->kind == CORE_LOOP && l->strip && k < s->loop.nparams; k++)
             if (takes_over(l, s, k))
                 lane_var(l, s->loop.params[k])->of = s->loop.inits[k].var;

@@ -39,6 +39,7 @@ typedef struct LaneVar {
     bool read_later, reads_last; /* lane_last.c: while it is at work; nobody looks at what this is made of afterwards */
     bool peeks;                  /* likewise: it is a part of array `of_part`, and only elements of it are read */
     CoreVar of_part;
+    CoreVar over;            /* likewise: 1 + the array whose place a map's result may take; 0: none */
     uint32_t nreads, npeeks; /* lane_last.c: while it is at work */
     uint32_t repetition, bound_at, last_use;
     LanePlaces places; /* with memory (lane_places.c) */

@@ -4,8 +4,9 @@
  *     ys = if c then { y = update xs i v; -> y } else { -> xs }        -- both are the last to read xs
  *
  * A part of an array of which only elements are read (`peeks`) counts as the array while it is read, and not any more
- * behind that. What is read again in the next round of a repetition is left to lane_analyse(), which knows where arrays
- * are bound. */
+ * behind that. Likewise a map's result may take the place of an array of which it reads only elements from its own
+ * position on: { a[j] + a[j + 1] : j in n - 1 }. What is read again in the next round of a repetition is left to
+ * lane_analyse(), which knows where arrays are bound. */
 #include "core/lane.h"
 
 /* ---- parts of which only elements are read ---- */
@@ -158,12 +159,100 @@ static bool reads_own_place(const CoreStmt *s, CoreAtom changed)
     return s->kind == CORE_SCATTER && core_reads_own_place(s, changed);
 }
 
+/* ---- maps ---- */
+
+/* Uses of an array, and of parts of it, in a map's body, and how many of these are elements from the map's own position
+ * on. */
+typedef struct OnwardReads {
+    const Lane *l;
+    const CoreStmt *map;
+    CoreVar array;
+    uint32_t uses, onward;
+} OnwardReads;
+
+static CoreVar whole_of(const Lane *l, CoreVar v)
+{
+    while (lane_var(l, v)->peeks)
+        v = lane_var(l, v)->of_part;
+    return v;
+}
+
+static void count_array(void *ctx, CoreAtom *a)
+{
+    OnwardReads *r = ctx;
+    r->uses += !a->is_const && whole_of(r->l, a->var) == r->array;
+}
+
+static bool is_onward(const CoreStmt *map, const CoreBlock *b, CoreAtom at)
+{
+    if (at.is_const || map->soac.index == CORE_NO_VAR)
+        return false;
+    const CoreAtom position = core_var_atom(map->soac.index, core_scalar(SC_I64));
+    const CoreStmt *sum = core_as_prim(core_block_def(b, at), PRIM_ADD);
+    for (uint32_t i = 0; sum && i < 2; i++)
+        if (core_atom_equal(sum->prim.args[i], position) && sum->prim.args[1 - i].is_const &&
+            (int64_t)sum->prim.args[1 - i].bits >= 0)
+            return true;
+    return core_atom_equal(at, position);
+}
+
+static void count_onward(void *ctx, CoreBlock *b)
+{
+    OnwardReads *r = ctx;
+    for (uint32_t i = 0; i < b->stmts.n; i++) {
+        CoreStmt *s = b->stmts.at[i];
+        r->onward += s->kind == CORE_INDEX && !s->index.array.is_const &&
+                     whole_of(r->l, s->index.array.var) == r->array &&
+                     (is_onward(r->map, b, s->index.index) || is_onward(r->map, r->map->soac.body, s->index.index));
+        core_stmt_blocks(s, count_onward, r);
+    }
+}
+
+/* Is each element of the array read, if at all, before a result is stored there, and none behind the map? */
+static bool makes_way(const Backwards *b, const CoreStmt *s, CoreVar result, CoreAtom input)
+{
+    if (input.is_const || core_atom_type(b->l->fn, input).rank != 1)
+        return false;
+    const CoreVar array = whole_of(b->l, input.var);
+    const CoreType type = core_var_type(b->l->fn, array);
+    if (!core_type_equal(type, core_var_type(b->l->fn, result)) || lane_var(b->l, array)->read_later)
+        return false;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        if (s->vars[i] != result && lane_var(b->l, s->vars[i])->over == array + 1)
+            return false;
+    OnwardReads reads = {.l = b->l, .map = s, .array = array};
+    CoreBlock *const blocks[] = {s->soac.body, s->soac.guard};
+    for (uint32_t i = 0; i < 2 && blocks[i]; i++) {
+        core_block_atoms(blocks[i], count_array, &reads);
+        count_onward(&reads, blocks[i]);
+    }
+    return reads.uses == reads.onward;
+}
+
+static void find_over(Backwards *b, const CoreStmt *s)
+{
+    const CoreBlock *body = s->soac.body;
+    for (uint32_t i = 0; i < s->nvars; i++)
+        lane_var(b->l, s->vars[i])->over = 0;
+    for (uint32_t i = 0; i < s->nvars; i++) {
+        CoreVar *over = &lane_var(b->l, s->vars[i])->over;
+        for (uint32_t k = 0; !*over && k < s->soac.ninputs; k++)
+            if (makes_way(b, s, s->vars[i], s->soac.inputs[k]))
+                *over = whole_of(b->l, s->soac.inputs[k].var) + 1;
+        for (uint32_t k = 0; !*over && k < body->stmts.n; k++)
+            if (body->stmts.at[k]->kind == CORE_INDEX && makes_way(b, s, s->vars[i], body->stmts.at[k]->index.array))
+                *over = whole_of(b->l, body->stmts.at[k]->index.array.var) + 1;
+    }
+}
+
 static void go_over_inner(void *ctx, CoreBlock *block) { go_over(ctx, block); }
 
 static void go_over_stmt(Backwards *b, CoreStmt *s)
 {
     const CoreAtom changed = core_stmt_changes(s);
     const bool own = !changed.is_const && !is_read_later(b, changed) && reads_own_place(s, changed);
+    if (s->kind == CORE_MAP)
+        find_over(b, s);
     if (s->kind == CORE_IF)
         go_over_if(b, s);
     else if (s->kind == CORE_LOOP)

@@ -182,10 +182,27 @@ static void emit_copied(ScalarEmitter *e, CoreVar v, const char *what, CoreAtom 
     strbuf_printf(e->out, ") / %u;\n", LANE_FILLED);
 }
 
+/* "x = dp_lane_over(heap, &dp_top, dp_own, xs, n, 4, &failed);" */
+static void emit_over(ScalarEmitter *e, CoreVar v, CoreAtom n)
+{
+    const CoreVar array = lane_var(e->lane, v)->over - 1;
+    emit_indent(e);
+    emit_var(e, v);
+    strbuf_add(e->out, " = dp_lane_over(heap, &dp_top, dp_own, ");
+    emit_var(e, array);
+    strbuf_add(e->out, ", ");
+    emit_atom(e, n);
+    strbuf_printf(e->out, ", %u, &failed);\n", element_bytes(e, v));
+    e->may_have_failed = true;
+}
+
 static void emit_made_all(ScalarEmitter *e, const CoreStmt *s, CoreAtom n)
 {
     for (uint32_t i = 0; e->lane->strip && i < s->nvars; i++)
-        emit_made(e, s->vars[i], "make", n);
+        if (s->kind == CORE_MAP && !lane_owns(e->lane, s->vars[i]))
+            emit_over(e, s->vars[i], n);
+        else
+            emit_made(e, s->vars[i], "make", n);
 }
 
 /* What an element's code makes is gone behind it, unless it is a row of the result. */

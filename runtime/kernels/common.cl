@@ -47,14 +47,15 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
 /* In front of the shares: how many 16 bytes have been given, how many bytes there are to be given, what a launch's worth is in
  * statements, whether shares lie by turns (of one lane that has all: how many arrays it may begin with), and what is given. */
 #define DP_LANE_HEADER 32
-/* Rounds of a loop leave behind what they made until it comes to so many bytes, which stay in a cache, or an eighth of the share: then
+/* Rounds of a loop leave behind what they made until it comes to so many bytes, which stay in a cache (that many lanes of a GPU have
+ * one of), or an eighth of the share: then
  * the state moves down. After that as much as the state has, if there is room for twice that: so moves take no longer than rounds. */
-#define DP_LANE_SLACK(room) min((room) / 8, 16384UL)
+#define DP_LANE_SLACK(own) min((own.end - own.base) / 8, own.turns ? 1024UL : 16384UL)
 #define DP_LANE_GIVEN(memory) (*DP_AT(ulong, DP_ADDR(memory) + 8))
 #define DP_LANE_OPEN(memory) DP_LANE_OPEN_SHARE(dp_lane_share(heap, memory))
 #define DP_LANE_OPEN_SHARE(share) \
     const dp_share dp_own = share; \
-    const ulong dp_slack = DP_LANE_SLACK(dp_own.end - dp_own.base); \
+    const ulong dp_slack = DP_LANE_SLACK(dp_own); \
     ulong dp_top = dp_own.base;
 /* One lane that executes a whole loop has all of the memory. A lane that counts may execute so many statements for each launch of a
  * round: where it finds more to do, it leaves all to launches. It begins with `first` times as many, and what loops may spend whose
@@ -151,6 +152,12 @@ static inline dp_view dp_lane_make(DP_HEAP, ulong *top, dp_share dp_own, ulong n
     }
     *top = at + (n * bytes + 15 & ~15UL);
     return dp_make_view(n, at);
+}
+
+/* Where an array lies that makes way for what is made of it, if that is no longer. */
+static inline dp_view dp_lane_over(DP_HEAP, ulong *top, dp_share dp_own, dp_view v, ulong n, uint bytes, dp_bool *failed)
+{
+    return n <= DP_LEN(v) && !*failed ? dp_make_view(n, DP_ADDR(v)) : dp_lane_make(heap, top, dp_own, n, bytes, failed);
 }
 
 static inline ulong dp_lane_limit(dp_share dp_own, ulong mark, ulong top, ulong slack)
