@@ -166,6 +166,21 @@ static uint64_t tile_groups(const Nest *nest, const TileSize *size)
            ((nest->columns + size->columns - 1) / size->columns);
 }
 
+enum { CUT_GROUPS = 4, CUT_ASKED = 20, CUT_JOINED = 32 }; /* of a unit; for tests; as in kernels/tile.cl */
+
+/* Into how many pieces segments are cut for a GPU's tiles in rows and columns, where these are few. */
+static uint64_t cuts_of(const DpRt *rt, const SegReduce *r, const Nest *nest, const TileSize *size)
+{
+    const uint64_t tiles = tile_groups(nest, size), units = rt->device->facts.units;
+    const bool asked = rt->params.set[PARAM_TILE_CUT];
+    const uint64_t wanted = asked ? CUT_ASKED : CUT_GROUPS * units / tiles,
+                   most = nest->length / dp_param(rt, PARAM_TILE_CUT);
+    const bool blocks = rt->program->kernels[r->kernel].tile.shape == DP_TILE_BLOCKS;
+    if (!blocks || !dp_rt_group_shape(rt, r->kernel) || (!asked && 2 * tiles > units) || most < 2)
+        return 1;
+    return wanted < most ? wanted : most;
+}
+
 static bool fits(const DpRt *rt, const SegReduce *r, const TileSize *size)
 {
     return !dp_rt_group_shape(rt, r->kernel) || local_bytes(&rt->program->kernels[r->kernel], size) <= LOCAL_BYTES;
@@ -196,12 +211,11 @@ static WayKind choose_small_block(const DpRt *rt, const SegReduce *r, const Nest
     const TileSize small = dp_tile_size(rt, r->kernel, WAY_SMALL_TILE);
     const TileSize least = dp_tile_size(rt, r->kernel, WAY_LEAST_TILE);
     const uint64_t units = rt->device->facts.units;
-    if (fills(rt, r, nest, WAY_SMALL_TILE) && tile_groups(nest, &small) >= 3 * units / 4)
+    if (fills(rt, r, nest, WAY_SMALL_TILE) && tile_groups(nest, &small) * cuts_of(rt, r, nest, &small) >= 3 * units / 4)
         return WAY_SMALL_TILE;
-    return fills(rt, r, nest, WAY_LEAST_TILE) &&
-                   (nest->length <= BRIEF || tile_groups(nest, &least) >= units / FEW_UNITS)
-               ? WAY_LEAST_TILE
-               : WAY_PATH;
+    const uint64_t groups = tile_groups(nest, &least) * cuts_of(rt, r, nest, &least);
+    return fills(rt, r, nest, WAY_LEAST_TILE) && (nest->length <= BRIEF || groups >= units / FEW_UNITS) ? WAY_LEAST_TILE
+                                                                                                        : WAY_PATH;
 }
 
 /* The widest strip of neighbouring columns that leaves some for all units. */
@@ -236,7 +250,7 @@ static WayKind choose_tile(const DpRt *rt, const SegReduce *r, bool forced)
         return WAY_PATH;
     const bool groups = dp_rt_group_shape(rt, r->kernel);
     const uint64_t wanted = units * (groups && is_cut(&small, &nest) ? FULL_GROUPS : 1);
-    if (fills(rt, r, &nest, WAY_TILE) && tile_groups(&nest, &large) >= wanted)
+    if (fills(rt, r, &nest, WAY_TILE) && tile_groups(&nest, &large) * cuts_of(rt, r, &nest, &large) >= wanted)
         return WAY_TILE;
     if (groups && tile->shape == DP_TILE_BLOCKS)
         return choose_small_block(rt, r, &nest);
@@ -463,10 +477,21 @@ static void by_tile(DpRt *rt, const SegReduce *r, WayKind way)
         return;
     const TileSize size = dp_tile_size(rt, r->kernel, way);
     const uint64_t tiles = tile_groups(&nest, &size), chunks = dp_rt_chunks(rt, false, r->n + r->segments.nseg);
-    const uint64_t numbers[] = {r->n, r->segments.nseg, nest.length, nest.rows, nest.columns};
-    Args a = {.n = 0};
-    dp_args_words(&a, numbers, 5);
-    launch(rt, r, way, "dp_segreduce_tile", 2, dp_rt_group_shape(rt, r->kernel) || tiles < chunks ? tiles : chunks, &a);
+    const uint64_t nseg = r->segments.nseg, cuts = cuts_of(rt, r, &nest, &size);
+    const bool groups = dp_rt_group_shape(rt, r->kernel);
+    DpBlock *parts = NULL;
+    if (cuts > 1 && !(parts = dp_block_new(rt, cuts * nseg, rt->program->kernels[r->kernel].val_size)))
+        return;
+    const uint64_t numbers[] = {
+        r->n, nseg, nest.length, nest.rows, nest.columns, cuts, parts ? dp_block_addr(parts) : 0};
+    Args a = {.n = 0}, joined = {.n = 0};
+    dp_args_words(&a, numbers, groups ? 7 : 5);
+    launch(rt, r, way, "dp_segreduce_tile", 2, groups ? tiles * cuts : tiles < chunks ? tiles : chunks, &a);
+    if (!parts)
+        return;
+    dp_args_words(&joined, (const uint64_t[]){nseg, cuts, dp_block_addr(parts)}, 3);
+    launch(rt, r, way, "dp_segreduce_joined", 1, (nseg + CUT_JOINED - 1) / CUT_JOINED, &joined);
+    dp_block_release(rt, parts);
 }
 
 static void by_batches(DpRt *rt, const SegReduce *r)

@@ -40,7 +40,7 @@ for shape in cpu gpu; do
         force $shape $ways ${@:-$reduces}
     done
     for ways in segreduce=split segreduce=tile,tile-unroll=2 segreduce=tile,tile-pieces=1,vectors=off,tile-depth=8 \
-        segreduce=tile,tile-straight=on segreduce=tile,tile-straight=off segreduce=tile,tile-words=4; do
+        segreduce=tile,tile-straight=on segreduce=tile,tile-straight=off segreduce=tile,tile-words=4 segreduce=tile,tile-cut=2; do
         force $shape $ways ${@:-$tiles}
     done
     force $shape sort-segment=0 ${@:-$sorts}

@@ -47,15 +47,14 @@ static inline void dp_error(DP_HEAP, uint site, long v0, long v1, long v2)
 /* In front of the shares: how many 16 bytes have been given, how many bytes there are to be given, what a launch's worth is in
  * statements, whether shares lie by turns (of one lane that has all: how many arrays it may begin with), and what is given. */
 #define DP_LANE_HEADER 32
-/* Rounds of a loop leave behind what they made until it comes to so many bytes, which stay in a cache (that many lanes of a GPU have
- * one of), or an eighth of the share: then
+/* Rounds of a loop leave behind what they made until it comes to so many bytes, which stay in a cache, or an eighth of the share: then
  * the state moves down. After that as much as the state has, if there is room for twice that: so moves take no longer than rounds. */
-#define DP_LANE_SLACK(own) min((own.end - own.base) / 8, own.turns ? 1024UL : 16384UL)
+#define DP_LANE_SLACK(room) min((room) / 8, 16384UL)
 #define DP_LANE_GIVEN(memory) (*DP_AT(ulong, DP_ADDR(memory) + 8))
 #define DP_LANE_OPEN(memory) DP_LANE_OPEN_SHARE(dp_lane_share(heap, memory))
 #define DP_LANE_OPEN_SHARE(share) \
     const dp_share dp_own = share; \
-    const ulong dp_slack = DP_LANE_SLACK(dp_own); \
+    const ulong dp_slack = DP_LANE_SLACK(dp_own.end - dp_own.base); \
     ulong dp_top = dp_own.base;
 /* One lane that executes a whole loop has all of the memory. A lane that counts may execute so many statements for each launch of a
  * round: where it finds more to do, it leaves all to launches. It begins with `first` times as many, and what loops may spend whose

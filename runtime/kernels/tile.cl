@@ -5,7 +5,8 @@
  *
  * GPU, BLOCKS: a work-group takes BM x BN instances of a batch. What they share of the next DP_BK positions is loaded into local memory
  * once, while the step before is computed on; a lane keeps TM x TN values in registers. Where rows and columns end, lanes
- * repeat the last instance and do not store; behind the last position the last one is loaded again, and not used.
+ * repeat the last instance and do not store; behind the last position the last one is loaded again, and not used. Where tiles are
+ * few and segments long, these are cut, and each cut's values are stored as `parts`, for dp_segreduce_joined.
  * FLAT, ROWS: a lane has one instance, or, where there are too few for the device, one of DP_PIECES pieces of its segment, which are joined in
  * order at the end: the others are in the same group.
  *
@@ -130,7 +131,7 @@ enum { MOST_STRAIGHT = 16, RUN_STRAIGHT = BK % MOST_STRAIGHT ? 1 : MOST_STRAIGHT
 #endif
 
 DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *restrict out, ulong n, ulong nseg, ulong m, ulong rows,
-                                 ulong columns DP_WORDS DP_OUTS)
+                                 ulong columns, ulong cuts, ulong parts DP_WORDS DP_OUTS)
 {
 #if DP_HAS_STREAM
     __local dp_stream streams[STAGED];
@@ -150,8 +151,10 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
     __local dp_val joined[DP_WG];
 #endif
     const uint l = (uint)get_local_id(0), tx = l % LX, ty = DP_SHAPE == DP_BLOCKS ? l / LX : 0, piece = DP_PIECES > 1 ? l / LX : 0;
-    const ulong each = (m + DP_PIECES - 1) / DP_PIECES, begin = piece * each, end = min(begin + each, m);
-    const ulong across = (columns + BN - 1) / BN, down = (rows + BM - 1) / BM, g = get_group_id(0), last_k = m - 1;
+    const ulong tiles = get_num_groups(0) / cuts, cut = get_group_id(0) / tiles, g = get_group_id(0) % tiles;
+    const ulong each = DP_SHAPE == DP_BLOCKS ? (m + cuts - 1) / cuts : (m + DP_PIECES - 1) / DP_PIECES;
+    const ulong begin = (DP_SHAPE == DP_BLOCKS ? cut : piece) * each, end = min(begin + each, m);
+    const ulong across = (columns + BN - 1) / BN, down = (rows + BM - 1) / BM, last_k = m - 1;
     const ulong j0 = g % across * BN, i0 = g / across % down * BM, base = g / across / down * rows;
     ulong row_at[TM], column_at[TN];
     dp_row row[TM];
@@ -229,9 +232,36 @@ DP_KERNEL void dp_segreduce_tile(__global uchar *restrict heap, __global uchar *
     for (uint p = 0; p < TM; p++)
 #pragma unroll
         for (uint q = 0; q < TN; q++)
-            if (piece == 0 && i0 + DP_TILE_ROW(p) < rows && j0 + DP_TILE_COLUMN(q) < columns)
-                dp_store(out, DP_INSTANCE_AT(row_at[p], column_at[q]), v[p * TN + q] DP_PASS_OUTS);
+            if (piece == 0 && i0 + DP_TILE_ROW(p) < rows && j0 + DP_TILE_COLUMN(q) < columns) {
+                const ulong s = DP_INSTANCE_AT(row_at[p], column_at[q]);
+                if (DP_SHAPE == DP_BLOCKS && cuts > 1)
+                    *(__global dp_val *)(out + parts + (cut * nseg + s) * sizeof(dp_val)) = v[p * TN + q];
+                else
+                    dp_store(out, s, v[p * TN + q] DP_PASS_OUTS);
+            }
 }
+
+#if DP_SHAPE == DP_BLOCKS
+/* The cuts' values of JOINED segments a group, in order: several items have neighbouring cuts each. */
+enum { JOINED = 32, JOINERS = DP_WG / JOINED };
+DP_KERNEL void dp_segreduce_joined(DP_HEAP, ulong nseg, ulong cuts, ulong parts DP_WORDS DP_OUTS)
+{
+    __local dp_val joined[DP_WG];
+    const uint l = (uint)get_local_id(0), piece = l / JOINED;
+    const ulong segment = (ulong)get_group_id(0) * JOINED + l % JOINED, s = min(segment, nseg - 1);
+    const ulong each = (cuts + JOINERS - 1) / JOINERS, end = min((piece + 1) * each, cuts);
+    dp_val v = DP_NEUTRAL(s);
+    for (ulong c = piece * each; c < end; c++)
+        v = DP_OP(s, v, *DP_AT(dp_val, parts + (c * nseg + s) * sizeof(dp_val)));
+    joined[l] = v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (piece == 0 && segment < nseg) {
+        for (uint k = 1; k < JOINERS; k++)
+            v = DP_OP(s, v, joined[k * JOINED + l]);
+        dp_store(heap, s, v DP_PASS_OUTS);
+    }
+}
+#endif
 
 #else /* CPU */
 #if DP_W
