@@ -91,6 +91,7 @@ static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core)
 static bool run_look_ahead(Compilation *c) { return core_look_ahead(c->core), true; }
 static bool run_long_conditions(Compilation *c) { return core_long_conditions(c->core), true; }
 static bool run_lifted_copies(Compilation *c) { return core_lifted_copies(c->core), true; }
+static bool run_small_sorts(Compilation *c) { return core_small_sorts(c->core), core_simplify(c->core), true; }
 static bool run_fresh_bins(Compilation *c) { return core_fresh_bins(c->core), true; }
 static bool run_row_buffers(Compilation *c)
 {
@@ -204,6 +205,7 @@ static const Pass passes[] = {
     {"arrays through recursion", STAGE_NONE, run_stack_recursion, check_core, NULL},
     {"inline, of what was recursion", STAGE_NONE, run_inline, check_core, NULL},
     {"lifted copies", STAGE_NONE, run_lifted_copies, check_core, NULL},
+    {"small sorts", STAGE_NONE, run_small_sorts, check_core, NULL},
     {"fresh bins", STAGE_NONE, run_fresh_bins, check_core, NULL},
     {"row buffers", STAGE_NONE, run_row_buffers, check_core, NULL},
     {"growing lists", STAGE_NONE, run_growing_lists, check_core, NULL},
