@@ -6,7 +6,8 @@
  *     ys = array a2, b3, c1
  *
  * Neighbours are exchanged only if they are in the wrong order, so that equal ones stay as they are. What nobody reads,
- * such as all but the middle for a median, goes away. */
+ * such as all but the middle for a median, goes away. Rows of which a block gives all, and reads nothing, are sorted
+ * together, by the runtime. */
 #include "core/append.h"
 #include "core/passes.h"
 
@@ -16,6 +17,7 @@ enum { MOST_SORTED = 12, MOST_EXCHANGED = 300 };
 typedef struct Sorts {
     CoreBuilder b;
     CoreMakers makers;
+    uint32_t *uses; /* by variable */
 } Sorts;
 
 /* How many elements the array has, if that is known to be few; else MOST_SORTED + 1. */
@@ -111,6 +113,24 @@ static void emit_network(Sorts *s, const CoreStmt *sort, uint32_t n)
         build_named(b, sort->vars[k], build_array(b, core_var_type(b->fn, sort->vars[k]), x[alone ? 0 : nkeys + k], n));
 }
 
+static void count_use(void *ctx, CoreAtom *a)
+{
+    if (!a->is_const)
+        ((Sorts *)ctx)->uses[a->var]++;
+}
+
+/* Is nothing done with what is sorted, but that the block gives it? */
+static bool is_given(const Sorts *s, const CoreBlock *block, const CoreStmt *sort)
+{
+    uint32_t uses = 0, given = 0;
+    for (uint32_t k = 0; k < sort->nvars; k++) {
+        uses += s->uses[sort->vars[k]];
+        for (uint32_t i = 0; i < block->nresults; i++)
+            given += !block->results[i].is_const && block->results[i].var == sort->vars[k];
+    }
+    return uses == given;
+}
+
 static void sort_in_block(void *ctx, CoreBlock *block)
 {
     Sorts *s = ctx;
@@ -120,8 +140,9 @@ static void sort_in_block(void *ctx, CoreBlock *block)
         core_stmt_blocks(stmt, sort_in_block, s);
         s->b.out = block;
         s->b.span = stmt->span;
-        const uint32_t n = stmt->kind == CORE_ARGSORT ? few_elements(s, stmt->argsort.keys[0]) : MOST_SORTED + 1;
-        const uint32_t each = stmt->kind == CORE_ARGSORT ? stmt->argsort.nkeys + stmt->nvars : 0;
+        const bool sorts = stmt->kind == CORE_ARGSORT && !is_given(s, block, stmt);
+        const uint32_t n = sorts ? few_elements(s, stmt->argsort.keys[0]) : MOST_SORTED + 1;
+        const uint32_t each = sorts ? stmt->argsort.nkeys + stmt->nvars : 0;
         if (n <= MOST_SORTED && n * (n - 1) / 2 * each <= MOST_EXCHANGED)
             emit_network(s, stmt, n);
         else
@@ -134,8 +155,11 @@ void core_small_sorts(CoreProgram *p)
 {
     for (uint32_t i = 0; i < p->fns.n; i++) {
         Arena *scratch = arena_create();
-        Sorts s = {.b = {.p = p, .fn = p->fns.at[i]}, .makers = core_makers_of(p->fns.at[i], scratch)};
-        sort_in_block(&s, p->fns.at[i]->body);
+        CoreFn *fn = p->fns.at[i];
+        Sorts s = {.b = {.p = p, .fn = fn}, .makers = core_makers_of(fn, scratch)};
+        s.uses = arena_array(scratch, uint32_t, fn->vars.n + 1);
+        core_block_atoms(fn->body, count_use, &s);
+        sort_in_block(&s, fn->body);
         arena_destroy(scratch);
     }
 }

@@ -216,6 +216,7 @@ static const Pass passes[] = {
     {"fuse", STAGE_NONE, run_fuse, check_core, NULL},
     {"regular versions", STAGE_NONE, run_regular_versions, check_core, NULL},
     {"simplify, after fusion", STAGE_NONE, run_simplify, check_core, NULL},
+    {"small sorts, after fusion", STAGE_NONE, run_small_sorts, check_core, NULL},
     {"hoist operations, after regular versions", STAGE_NONE, run_hoist_fused, check_core, NULL},
     {"hoist checks", STAGE_NONE, run_hoist_checks, check_core, NULL},
     {"simplify, after checks", STAGE_FUSED, run_simplify_hoisted, check_core, print_core},
