@@ -282,7 +282,12 @@ void scan_close(ParseState *p, char open)
     }
 }
 
-bool scan_inside_braces(const ParseState *p) { return p->brackets.n && p->brackets.at[p->brackets.n - 1].open == '{'; }
+/* Not between a `let` and its `in`, an `if` and its `else`, a `loop` and its `do`, behind which the braces go on. */
+bool scan_inside_braces(const ParseState *p)
+{
+    const Bracket *top = p->brackets.n ? &p->brackets.at[p->brackets.n - 1] : NULL;
+    return top && top->open == '{' && p->words.n == top->open_words;
+}
 
 /* `def` and its like are reserved and stand at top level only. */
 void scan_begin_definition(ParseState *p)
