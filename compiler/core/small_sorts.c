@@ -11,8 +11,8 @@
 #include "core/append.h"
 #include "core/passes.h"
 
-/* Elements; comparisons by what is exchanged with each. */
-enum { MOST_SORTED = 12, MOST_EXCHANGED = 300 };
+/* Elements; statements of all exchanges, of which several keys are KEY each. */
+enum { MOST_SORTED = 12, MOST_EXCHANGED = 200, KEY = 4 };
 
 typedef struct Sorts {
     CoreBuilder b;
@@ -142,7 +142,8 @@ static void sort_in_block(void *ctx, CoreBlock *block)
         s->b.span = stmt->span;
         const bool sorts = stmt->kind == CORE_ARGSORT && !is_given(s, block, stmt);
         const uint32_t n = sorts ? few_elements(s, stmt->argsort.keys[0]) : MOST_SORTED + 1;
-        const uint32_t each = sorts ? stmt->argsort.nkeys + stmt->nvars : 0;
+        const uint32_t keys = sorts && stmt->argsort.nkeys > 1 ? KEY * stmt->argsort.nkeys : 1;
+        const uint32_t each = keys + 2 * stmt->nvars;
         if (n <= MOST_SORTED && n * (n - 1) / 2 * each <= MOST_EXCHANGED)
             emit_network(s, stmt, n);
         else
