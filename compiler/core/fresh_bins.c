@@ -26,18 +26,10 @@ static Begin begin_of(CorePrim op, CoreAtom from)
     }
 }
 
-/* The operator's one statement, of its two parameters. */
-static const CoreStmt *primitive(const CoreLambda *op)
+/* What changes nothing that it is added to. */
+static CoreAtom zero_of(Scalar type)
 {
-    const CoreStmt *s = op->body->stmts.n == 1 ? op->body->stmts.at[0] : NULL;
-    const bool plain = s && s->kind == CORE_PRIM && s->prim.nargs == 2 && op->nparams == 2 &&
-                       !op->body->results[0].is_const && op->body->results[0].var == s->vars[0];
-    const CoreAtom *a = plain ? s->prim.args : NULL;
-    const bool both = a && !a[0].is_const && !a[1].is_const && a[0].var != a[1].var;
-    for (uint32_t i = 0; both && i < 2; i++)
-        if (a[i].var != op->params[0] && a[i].var != op->params[1])
-            return NULL;
-    return both ? s : NULL;
+    return core_const(type, type == SC_F32 ? UINT64_C(1) << 31 : type == SC_F64 ? UINT64_C(1) << 63 : 0);
 }
 
 typedef struct Bins {
@@ -86,8 +78,9 @@ static void look_in_block(void *ctx, CoreBlock *block)
         core_stmt_blocks(s, look_in_block, ctx);
         bins->b.out = block;
         bins->b.span = s->span;
-        const CoreStmt *made = fresh_array(bins, s, &from), *op = made ? primitive(&s->soac.op) : NULL;
-        const Begin begin = op ? begin_of(op->prim.op, from) : NOT_ALIKE;
+        const CoreStmt *made = fresh_array(bins, s, &from);
+        const CorePrim op = made ? core_op_part(&s->soac.op, 0) : PRIM_COUNT;
+        const Begin begin = made ? begin_of(op, from) : NOT_ALIKE;
         const CoreVar result = s->nvars > 0 ? s->vars[0] : CORE_NO_VAR;
         if (begin == WITH_ZEROS) {
             const CoreType type = core_var_type(bins->b.fn, result);
@@ -95,10 +88,10 @@ static void look_in_block(void *ctx, CoreBlock *block)
         }
         if (begin != NOT_ALIKE)
             make_bins(bins, s, made->soac.domain,
-                      begin == AS_THEY_ARE ? from : core_const(core_atom_type(bins->b.fn, from).scalar, 0));
+                      begin == AS_THEY_ARE ? from : zero_of(core_atom_type(bins->b.fn, from).scalar));
         core_push(bins->b.p, block, s);
         if (begin == WITH_ZEROS)
-            emit_added(bins, result, build_atom(&bins->b, s->vars[0]), op->prim.op, from, made->soac.domain);
+            emit_added(bins, result, build_atom(&bins->b, s->vars[0]), op, from, made->soac.domain);
     }
     bins->b.out = outer;
 }
