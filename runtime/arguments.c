@@ -20,14 +20,6 @@ static uint64_t kept_bytes(const DpLeaf *leaf)
     return dp_size_mul(numbers_bytes(leaf) / DP_BLOCK_ALIGN + 1, DP_BLOCK_ALIGN);
 }
 
-static void copy_kept(DpRt *rt, uint64_t at, uint64_t to, uint64_t bytes)
-{
-    dp_moves_flush(rt);
-    if (!dp_failed(rt))
-        dp_rt_check_device(rt,
-                           rt->device->backend->copy(rt->device, &rt->kept.buffer, at, &rt->heap.buffer, to, bytes));
-}
-
 /* A block with the numbers, from the buffer if that has them at `at`, else from the host. */
 static DpBlock *new_numbers(DpRt *rt, const DpLeaf *leaf, bool in_buffer, uint64_t at)
 {
@@ -35,7 +27,7 @@ static DpBlock *new_numbers(DpRt *rt, const DpLeaf *leaf, bool in_buffer, uint64
     dp_profile_count(rt, PHASE_UPLOAD, bytes);
     DpBlock *b = dp_block_new(rt, leaf->ndata, dp_scalar_bytes(leaf->scalar));
     if (b && in_buffer)
-        copy_kept(rt, at, b->addr, bytes);
+        dp_rt_copy(rt, &rt->kept.buffer, at, b->addr, bytes);
     else if (b)
         dp_rt_write(rt, b->addr, leaf->data, bytes);
     return b;

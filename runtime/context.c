@@ -178,7 +178,7 @@ void dp_lane_begins(DpRt *rt, const DpArr *memory, const DpArr *array, uint32_t 
     if (dp_failed(rt) || b->n == MOST_BEGINS || array->len < long_one || at > b->room / 2 || size > b->room / 2 - at)
         return;
     const uint64_t base = memory->addr + GIVEN_HEADER, entry[BEGIN_WORDS] = {array->addr, array->len, base + at};
-    dp_rt_copy(rt, base + at, array->addr, size);
+    dp_rt_copy(rt, &rt->heap.buffer, array->addr, base + at, size);
     dp_rt_write(rt, base + (uint64_t)b->n * sizeof entry, entry, sizeof entry);
     b->used = (at + size + 15) / 16 * 16;
     b->n++;

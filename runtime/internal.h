@@ -861,6 +861,7 @@ DpArr dp_arr_over(DpRt *rt, const DpLeaf *leaf, DpBlock *numbers);
 void dp_rt_read(DpRt *rt, uint64_t addr, void *to, uint64_t bytes);  /* waits; reports failures */
 void dp_rt_fetch(DpRt *rt, uint64_t addr, void *to, uint64_t bytes); /* what is there since the host last looked */
 void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes); /* waits until `from` may be reused */
-void dp_rt_copy(DpRt *rt, uint64_t to, uint64_t from, uint64_t bytes);       /* which do not overlap */
+/* So many bytes of a buffer, from `at` on, to the heap; if that is the heap's own, they do not overlap. */
+void dp_rt_copy(DpRt *rt, const DpBuffer *from, uint64_t at, uint64_t to, uint64_t bytes);
 
 #endif

@@ -110,10 +110,8 @@ static DpBlock *copied_block(DpRt *rt, const DpOutside *o, uint64_t n, uint64_t 
 {
     DpBlock *b = dp_block_new(rt, n, bytes);
     const DpBuffer from = {.object = o->buffer};
-    dp_moves_flush(rt);
-    if (b && !dp_failed(rt))
-        dp_rt_check_device(rt,
-                           rt->device->backend->copy(rt->device, &from, o->at, &rt->heap.buffer, b->addr, n * bytes));
+    if (b)
+        dp_rt_copy(rt, &from, o->at, b->addr, n * bytes);
     rt->runs = true;
     return b;
 }

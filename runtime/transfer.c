@@ -41,12 +41,11 @@ void dp_rt_write(DpRt *rt, uint64_t addr, const void *from, uint64_t bytes)
         dp_rt_check_device(rt, rt->device->backend->write(rt->device, &rt->heap.buffer, addr, bytes, from));
 }
 
-void dp_rt_copy(DpRt *rt, uint64_t to, uint64_t from, uint64_t bytes)
+void dp_rt_copy(DpRt *rt, const DpBuffer *from, uint64_t at, uint64_t to, uint64_t bytes)
 {
     dp_moves_flush(rt);
     if (bytes && !dp_failed(rt))
-        dp_rt_check_device(rt,
-                           rt->device->backend->copy(rt->device, &rt->heap.buffer, from, &rt->heap.buffer, to, bytes));
+        dp_rt_check_device(rt, rt->device->backend->copy(rt->device, from, at, &rt->heap.buffer, to, bytes));
 }
 
 DpArr dp_array_root(DpRt *rt, const void *elements, uint32_t bytes, uint64_t count, DpRefs *element_refs)

@@ -446,13 +446,13 @@ static bool lane_loop(Lane *l, const CoreStmt *s)
 
 /* Of the branches of an `if`, one is executed: the first one's loops stand for both, as they are most often versions of
  * one. */
-void lane_each_begin(const Lane *l, CoreBlock *b, void (*each)(void *ctx, CoreVar array), void *ctx)
+void lane_each_begin(const Lane *l, CoreBlock *b, void (*each)(void *ctx, CoreAtom array), void *ctx)
 {
     for (uint32_t k = 0; k < b->stmts.n; k++) {
         const CoreStmt *s = b->stmts.at[k];
         for (uint32_t i = 0; s->kind == CORE_LOOP && i < s->loop.nparams; i++)
             if (lane_begins_outside(l, s, i))
-                each(ctx, s->loop.inits[i].var);
+                each(ctx, s->loop.inits[i]);
         if (s->kind == CORE_IF)
             lane_each_begin(l, s->if_.then_b, each, ctx);
     }

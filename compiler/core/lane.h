@@ -108,7 +108,7 @@ bool lane_copies_state(const Lane *l, const CoreStmt *loop, uint32_t i);
  * lane, of scalars? That may be there already, as the host has it copied (dp_lane_begins). */
 bool lane_begins_outside(const Lane *l, const CoreStmt *loop, uint32_t i);
 /* Calls `each` with such arrays, as often as one loop begins with them; in rounds of loops there are none. */
-void lane_each_begin(const Lane *l, CoreBlock *b, void (*each)(void *ctx, CoreVar array), void *ctx);
+void lane_each_begin(const Lane *l, CoreBlock *b, void (*each)(void *ctx, CoreAtom array), void *ctx);
 /* What an operation costs a lane: so many statements for so many elements, of those that are all alike and filled in
  * LANE_FILLED. */
 enum { LANE_FILLED = 8 };

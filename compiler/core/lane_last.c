@@ -136,11 +136,12 @@ static void go_over_loop(Backwards *b, const CoreStmt *s)
         lane_var(b->l, s->loop.params[i])->reads_last = !is_read_later(b, s->loop.inits[i]);
 }
 
-static bool is_part_of(const Backwards *b, CoreVar v, CoreVar array)
+/* The array that it is a part of; itself, if it is none. */
+static CoreVar whole_of(const Lane *l, CoreVar v)
 {
-    while (v != array && lane_var(b->l, v)->peeks)
-        v = lane_var(b->l, v)->of_part;
-    return v == array;
+    while (lane_var(l, v)->peeks)
+        v = lane_var(l, v)->of_part;
+    return v;
 }
 
 /* Or a part of it. */
@@ -148,7 +149,7 @@ static bool is_input(const Backwards *b, const CoreStmt *s, CoreAtom array)
 {
     const CoreSoac *soac = core_stmt_soac(s);
     for (uint32_t i = 0; soac && i < soac->ninputs; i++)
-        if (!soac->inputs[i].is_const && is_part_of(b, soac->inputs[i].var, array.var))
+        if (!soac->inputs[i].is_const && whole_of(b->l, soac->inputs[i].var) == array.var)
             return true;
     return false;
 }
@@ -169,13 +170,6 @@ typedef struct OnwardReads {
     CoreVar array;
     uint32_t uses, onward;
 } OnwardReads;
-
-static CoreVar whole_of(const Lane *l, CoreVar v)
-{
-    while (lane_var(l, v)->peeks)
-        v = lane_var(l, v)->of_part;
-    return v;
-}
 
 static void count_array(void *ctx, CoreAtom *a)
 {

@@ -118,8 +118,9 @@ void core_values_apart(CoreProgram *p);
 void core_long_conditions(CoreProgram *p);
 /* Recursive functions that are called in parallel code and elsewhere become two (lifted_copies.c). */
 void core_lifted_copies(CoreProgram *p);
-/* Sorts of few elements are networks of comparisons (small_sorts.c). */
-void core_small_sorts(CoreProgram *p);
+/* Sorts of few elements are networks of comparisons (small_sorts.c). True: there are any; then the program is to be
+ * simplified. */
+bool core_small_sorts(CoreProgram *p);
 /* What is accumulated in new arrays is a histogram (fresh_bins.c). */
 void core_fresh_bins(CoreProgram *p);
 /* Tables whose rows grow, get shorter and are looked at in a loop: in one array, each with room (row_buffers.c).

@@ -18,6 +18,7 @@ typedef struct Sorts {
     CoreBuilder b;
     CoreMakers makers;
     uint32_t *uses; /* by variable */
+    bool any;
 } Sorts;
 
 /* How many elements the array has, if that is known to be few; else MOST_SORTED + 1. */
@@ -31,7 +32,7 @@ static uint32_t few_elements(const Sorts *s, CoreAtom a)
         n = made->soac.domain.bits;
     } else if (made && made->kind == CORE_FLATTEN) {
         const CoreStmt *rows = core_maker(&s->makers, made->length.array);
-        if (rows && rows->kind == CORE_MAP && rows->soac.body->nresults == 1 && few_elements(s, made->length.array) > 0)
+        if (rows && rows->kind == CORE_MAP && rows->soac.body->nresults == 1)
             n = (uint64_t)few_elements(s, made->length.array) * few_elements(s, rows->soac.body->results[0]);
     }
     return n <= MOST_SORTED ? (uint32_t)n : MOST_SORTED + 1;
@@ -85,6 +86,7 @@ static CoreAtom *elements(Sorts *s, CoreAtom array, uint32_t n)
 static void emit_network(Sorts *s, const CoreStmt *sort, uint32_t n)
 {
     CoreBuilder *b = &s->b;
+    s->any = true;
     const uint32_t nkeys = sort->argsort.nkeys, positions = core_argsort_positions(sort);
     const uint32_t ncolumns = sort->argsort.ncolumns, all = nkeys + positions + ncolumns;
     const bool alone =
@@ -152,8 +154,9 @@ static void sort_in_block(void *ctx, CoreBlock *block)
     s->b.out = outer;
 }
 
-void core_small_sorts(CoreProgram *p)
+bool core_small_sorts(CoreProgram *p)
 {
+    bool any = false;
     for (uint32_t i = 0; i < p->fns.n; i++) {
         Arena *scratch = arena_create();
         CoreFn *fn = p->fns.at[i];
@@ -161,6 +164,8 @@ void core_small_sorts(CoreProgram *p)
         s.uses = arena_array(scratch, uint32_t, fn->vars.n + 1);
         core_block_atoms(fn->body, count_use, &s);
         sort_in_block(&s, fn->body);
+        any |= s.any;
         arena_destroy(scratch);
     }
+    return any;
 }

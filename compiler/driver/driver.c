@@ -91,7 +91,12 @@ static bool run_scatter_room(Compilation *c) { return core_scatter_room(c->core)
 static bool run_look_ahead(Compilation *c) { return core_look_ahead(c->core), true; }
 static bool run_long_conditions(Compilation *c) { return core_long_conditions(c->core), true; }
 static bool run_lifted_copies(Compilation *c) { return core_lifted_copies(c->core), true; }
-static bool run_small_sorts(Compilation *c) { return core_small_sorts(c->core), core_simplify(c->core), true; }
+static bool run_small_sorts(Compilation *c)
+{
+    if (core_small_sorts(c->core))
+        core_simplify(c->core);
+    return true;
+}
 static bool run_fresh_bins(Compilation *c) { return core_fresh_bins(c->core), true; }
 static bool run_row_buffers(Compilation *c)
 {

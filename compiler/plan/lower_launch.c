@@ -114,22 +114,27 @@ static PlanOperand add_body_refs(Lower *w, PlanOperand set, const FlatBody *body
 
 /* ---- launches ---- */
 
+static const FlatInput *input_as(const FlatInputs *inputs, CoreAtom a)
+{
+    for (uint32_t i = 0; i < inputs->n; i++)
+        if (!a.is_const && inputs->at[i].as == a.var)
+            return &inputs->at[i];
+    return NULL;
+}
+
 typedef struct Begins {
     Lower *w;
-    const PlanKernel *k;
+    const FlatInputs *inputs;
     PlanOperand memory;
 } Begins;
 
-static void begin_as(void *ctx, CoreVar array)
+static void begin_as(void *ctx, CoreAtom array)
 {
     const Begins *b = ctx;
-    const FlatInputs *inputs = &b->k->stmt->body.inputs;
-    for (uint32_t i = 0; i < inputs->n; i++) {
-        const FlatInput *in = &inputs->at[i];
-        if (in->as == array && in->kind == IN_HOST)
-            EMIT(b->w, LANE_BEGINS, b->memory, b->w->vars[in->var],
-                 lower_number(emit_bytes(core_element(lower_info(b->w, in->var)->type))));
-    }
+    const FlatInput *in = input_as(b->inputs, array);
+    if (in && in->kind == IN_HOST)
+        EMIT(b->w, LANE_BEGINS, b->memory, b->w->vars[in->var],
+             lower_number(emit_bytes(core_element(lower_info(b->w, in->var)->type))));
 }
 
 /* What the lane of a loop begins with. */
@@ -140,10 +145,7 @@ static void lower_begins(Lower *w, const PlanKernel *k)
         const CoreStmt *s = body->block->stmts.at[i];
         if (s->kind != CORE_LANE || s->lane.of != LANE_OF_LOOP || s->lane.memory.is_const)
             continue;
-        Begins b = {.w = w, .k = k};
-        for (uint32_t j = 0; j < body->inputs.n; j++)
-            if (body->inputs.at[j].as == s->lane.memory.var)
-                b.memory = w->vars[body->inputs.at[j].var];
+        Begins b = {w, &body->inputs, w->vars[input_as(&body->inputs, s->lane.memory)->var]};
         Lane lane = lane_open(k->fn->scope, true);
         if (lane_analyse(&lane, s->lane.block))
             lane_each_begin(&lane, s->lane.block, begin_as, &b);
@@ -175,14 +177,6 @@ static void lower_array(Lower *w, const PlanKernel *k, PlanOperand ctx)
     if (element.rank > 0)
         refs = add_body_refs(w, refs, &k->stmt->body, element);
     LAUNCH(w, ARRAY, k, ctx, lower_new_var(w, k->stmt->outs[0]), lower_number(k->nvalues), refs);
-}
-
-static const FlatInput *input_as(const FlatInputs *inputs, CoreAtom a)
-{
-    for (uint32_t i = 0; i < inputs->n; i++)
-        if (!a.is_const && inputs->at[i].as == a.var)
-            return &inputs->at[i];
-    return NULL;
 }
 
 static bool is_position(const FlatBody *body, CoreAtom a)
